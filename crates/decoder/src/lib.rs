@@ -1,0 +1,5 @@
+//! Bytes to frames.
+
+mod frame;
+
+pub use frame::{Data, Frame, Framing, Stamp};

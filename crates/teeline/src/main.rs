@@ -1,0 +1,2 @@
+//! teeline.
+fn main() {}
