@@ -1,1 +1,53 @@
-//! Placeholder.
+//! The record of an exchange.
+//!
+//! The proxy tells a [`Tap`] what passes, the [`Store`] keeps it and gives it back.
+//!
+//! ```
+//! use bytes::Bytes;
+//! use teeline_capture::{Ending, Query, RequestHead, ResponseHead, Store, StoreOptions};
+//!
+//! let store = Store::in_memory(StoreOptions::default())?;
+//! let tap = store.recorder().begin(RequestHead {
+//!     upstream: "openai".into(),
+//!     method: "POST".into(),
+//!     target: "/openai/v1/chat/completions".into(),
+//!     url: "https://api.openai.com/v1/chat/completions".into(),
+//!     version: "HTTP/1.1",
+//!     headers: vec![("Authorization".into(), Bytes::from_static(b"Bearer sk-1234567890"))],
+//!     client: None,
+//! });
+//! tap.response(ResponseHead { status: 200, reason: None, version: "HTTP/1.1", headers: vec![] });
+//! tap.chunk(&Bytes::from_static(b"data: [DONE]\n\n"));
+//! tap.end(Ending::Clean);
+//! drop(tap);
+//! store.shutdown();
+//! assert_eq!(store.list(&Query::default(), None, 10)?.captures[0].bytes, 14);
+//! # Ok::<(), teeline_capture::StoreError>(())
+//! ```
+
+mod error;
+mod exchange;
+mod id;
+mod live;
+mod query;
+mod redact;
+mod store;
+mod summary;
+mod tap;
+mod time;
+
+pub use error::StoreError;
+pub use exchange::{
+    Ending, Exchange, Import, Moments, Piece, RequestHead, RequestView, ResponseHead, ResponseView,
+    StoredChunk,
+};
+pub use id::{CaptureId, IdError};
+pub use live::{Change, LiveReading};
+pub use query::{Query, QueryError};
+pub use redact::Redaction;
+pub use store::{Pieces, Store, StoreOptions};
+pub use summary::{
+    EndedBy, FindingCounts, Finish, Page, SegmentCounts, Spark, State, Summary, Usage,
+};
+pub use tap::{Recorder, Tap};
+pub use time::Timestamp;

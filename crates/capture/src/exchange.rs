@@ -1,0 +1,196 @@
+//! What was sent and what came back.
+
+use std::net::SocketAddr;
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+
+use crate::{State, Summary, Timestamp, summary::EndedBy};
+
+/// The head of a request, as the proxy saw it. Secrets are redacted before any of it is kept.
+#[derive(Clone, Debug)]
+pub struct RequestHead {
+    /// The upstream's name.
+    pub upstream: String,
+    /// The method.
+    pub method: String,
+    /// Path and query as the app sent them, the upstream's segment included.
+    pub target: String,
+    /// The URL that it goes to.
+    pub url: String,
+    /// The app's HTTP version, such as `HTTP/1.1`.
+    pub version: &'static str,
+    /// Its headers in order, names as they were spelled.
+    pub headers: Vec<(String, Bytes)>,
+    /// Who sent it.
+    pub client: Option<SocketAddr>,
+}
+
+/// The head of a response, as the upstream sent it.
+#[derive(Clone, Debug)]
+pub struct ResponseHead {
+    /// The status.
+    pub status: u16,
+    /// The reason phrase, where it is not the usual one.
+    pub reason: Option<String>,
+    /// The upstream's HTTP version.
+    pub version: &'static str,
+    /// Its headers in order, names as they were spelled.
+    pub headers: Vec<(String, Bytes)>,
+}
+
+/// How an exchange ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ending {
+    /// The upstream ended the body, and all of it went to the app.
+    Clean,
+    /// The upstream broke off.
+    UpstreamBroke {
+        /// In a word or two: `reset`, `closed early`, `timeout`.
+        how: String,
+    },
+    /// The app went away.
+    ClientLeft,
+    /// No response came.
+    Failed {
+        /// The contract's KIND, such as `connect-failed`.
+        kind: String,
+        /// What happened, for people.
+        message: String,
+    },
+    /// teeline itself stopped.
+    Interrupted,
+}
+
+impl Ending {
+    /// The state that this ending leaves.
+    pub const fn state(&self) -> State {
+        match self {
+            Self::Clean => State::Ended,
+            Self::UpstreamBroke { .. } => State::UpstreamBroke,
+            Self::ClientLeft => State::ClientLeft,
+            Self::Failed { .. } => State::Failed,
+            Self::Interrupted => State::Interrupted,
+        }
+    }
+
+    /// Whose doing it is.
+    pub const fn by(&self) -> EndedBy {
+        match self {
+            Self::Clean | Self::UpstreamBroke { .. } => EndedBy::Upstream,
+            Self::ClientLeft => EndedBy::App,
+            Self::Failed { .. } | Self::Interrupted => EndedBy::Teeline,
+        }
+    }
+}
+
+/// A request as it is shown: secrets redacted, bytes that are no UTF-8 replaced.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RequestView {
+    /// The method.
+    pub method: String,
+    /// The URL that it went to.
+    pub url: String,
+    /// The app's HTTP version.
+    pub version: String,
+    /// Names and values, in order.
+    pub headers: Vec<(String, String)>,
+    /// The body as text, its content coding undone.
+    pub body: String,
+    /// The body was longer than what is kept (32 MiB), or did not come whole.
+    pub body_truncated: bool,
+}
+
+/// A response's head and trailers as they are shown.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResponseView {
+    /// The status.
+    pub status: u16,
+    /// The reason phrase, where it is not the usual one.
+    pub reason: Option<String>,
+    /// The upstream's HTTP version.
+    pub version: String,
+    /// Names and values, in order.
+    pub headers: Vec<(String, String)>,
+    /// The trailers.
+    pub trailers: Vec<(String, String)>,
+    /// The 1xx statuses that came before.
+    pub informational: Vec<u16>,
+}
+
+/// Moments of an exchange, in microseconds since its start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Moments {
+    /// The request's head was written upstream.
+    pub sent_us: Option<u64>,
+    /// The request's body had come whole.
+    pub request_end_us: Option<u64>,
+    /// The response's head came.
+    pub response_us: Option<u64>,
+    /// The response ended.
+    pub end_us: Option<u64>,
+}
+
+/// All of a capture but the response's body and its reading.
+#[derive(Clone, Debug)]
+pub struct Exchange {
+    /// The capture in one row.
+    pub summary: Summary,
+    /// What the app sent.
+    pub request: RequestView,
+    /// What the upstream answered; `None` if nothing came.
+    pub response: Option<ResponseView>,
+    /// When what happened.
+    pub moments: Moments,
+    /// How it ended; `None` while it is open.
+    pub ending: Option<Ending>,
+}
+
+/// A piece of a captured body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// Bytes.
+    Chunk(StoredChunk),
+    /// Bytes that the capture lacks.
+    Gap {
+        /// The first byte that is missing, of the encoded body.
+        from: u64,
+        /// The byte after the last that is missing.
+        to: u64,
+        /// Why.
+        reason: String,
+    },
+}
+
+/// Bytes of a body, as they came in one read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredChunk {
+    /// The first byte's place in the body.
+    pub offset: u64,
+    /// When it came, in microseconds since the request's start; `None` for an imported body without times.
+    pub at_us: Option<u64>,
+    /// The bytes.
+    pub bytes: Bytes,
+}
+
+/// An exchange that comes from somewhere else: a pasted stream, a file, a HAR entry.
+#[derive(Clone, Debug)]
+pub struct Import {
+    /// Its request; for a bare body `method` and `url` may be empty.
+    pub request: RequestHead,
+    /// Its request's body.
+    pub request_body: Bytes,
+    /// Its response.
+    pub response: Option<ResponseHead>,
+    /// The body with the time of each piece, in microseconds since the start; `None` where no time is known.
+    pub chunks: Vec<(Bytes, Option<u64>)>,
+    /// When it began; `None`: now.
+    pub started_at: Option<Timestamp>,
+    /// How it ended.
+    pub ending: Ending,
+    /// The format to read it as; `None`: detect.
+    pub format: Option<String>,
+    /// Read time stamps off the lines (pasted text only).
+    pub stamps: bool,
+}
