@@ -1,0 +1,135 @@
+//! The JSON API, contract 4.
+
+use crate::support::{ADDRESS, WHOLE, bench, request};
+use axum::body::Body;
+use http::{Method, Request};
+use serde_json::json;
+use teeline_capture::Ending;
+
+/// Contract 4: errors are `{"error":{"message":…}}` with a fitting status.
+#[tokio::test]
+async fn errors_have_one_shape() {
+    let bench = bench();
+    let id = bench.record(WHOLE, Ending::Clean);
+    let unknown = "0190b6a5-2f4e-7c31-9d2a-5b8f0e6a1c77";
+    let table = [
+        (Method::GET, format!("/api/captures/{unknown}"), 404),
+        (Method::GET, format!("/api/captures/{unknown}/frames"), 404),
+        (Method::GET, format!("/api/captures/{unknown}/columns"), 404),
+        (Method::GET, format!("/api/captures/{unknown}/matches?q=a"), 404),
+        (Method::GET, format!("/api/captures/{unknown}/bytes"), 404),
+        (Method::GET, format!("/api/captures/{unknown}/provenance"), 404),
+        (Method::GET, format!("/api/captures/{unknown}/live"), 404),
+        (Method::DELETE, format!("/api/captures/{unknown}"), 404),
+        (Method::GET, "/api/captures/nonsense".to_owned(), 404),
+        (Method::GET, "/api/captures?limit=many".to_owned(), 400),
+        (Method::GET, "/api/captures?before=x".to_owned(), 400),
+        (Method::GET, format!("/api/captures/{id}/frames?offset=-1"), 400),
+        (Method::DELETE, "/api/captures".to_owned(), 400),
+        (Method::POST, "/api/captures/undelete".to_owned(), 415),
+        (Method::GET, "/api/nothing".to_owned(), 404),
+        (Method::PUT, "/api/captures".to_owned(), 405),
+        (Method::POST, "/api/findings".to_owned(), 405),
+    ];
+    for (method, path, status) in table {
+        let answer = bench.send(request(method.clone(), &path, Body::empty())).await;
+        assert_eq!(answer.status, status, "{method} {path}");
+        assert_eq!(answer.header("content-type"), "application/json", "{method} {path}");
+        let message = answer.json()["error"]["message"].as_str().map(str::len);
+        assert!(message.is_some_and(|length| length > 5), "{method} {path}: {}", answer.text());
+    }
+}
+
+#[tokio::test]
+async fn the_list_is_newest_first_in_pages() {
+    let bench = bench();
+    let ids: Vec<_> = (0..5).map(|_| bench.record(WHOLE, Ending::Clean).to_string()).collect();
+    let mut seen = Vec::new();
+    let mut path = "/api/captures?limit=2".to_owned();
+    loop {
+        let page = bench.get(&path).await.json();
+        assert_eq!(page["counts"]["all"], 5);
+        for capture in page["captures"].as_array().unwrap() {
+            seen.push(capture["id"].as_str().unwrap().to_owned());
+        }
+        let Some(next) = page["next"].as_u64() else { break };
+        path = format!("/api/captures?limit=2&before={next}");
+    }
+    assert_eq!(seen, ids.into_iter().rev().collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn a_capture_has_its_parts() {
+    let bench = bench();
+    let id = bench.record(WHOLE, Ending::Clean);
+    let capture = bench.get(&format!("/api/captures/{id}")).await.json();
+    assert_eq!(capture["summary"]["id"], id.to_string());
+    assert_eq!(capture["request"]["method"], "POST");
+    assert_eq!(capture["request"]["headers"], json!([["Content-Type", "application/json"]]));
+    assert_eq!(capture["request"]["body"], r#"{"model":"m-1","messages":[]}"#);
+    assert_eq!(capture["request"]["body_truncated"], false);
+    assert_eq!(capture["response"]["status"], 200);
+    assert_eq!(capture["response"]["trailers"], json!([]));
+    assert_eq!(capture["reading"]["schema"], "teeline.reading/1");
+    // A unique beginning of the id will do.
+    assert_eq!(bench.get(&format!("/api/captures/{}", &id.to_string()[..20])).await.status, 200);
+}
+
+#[tokio::test]
+async fn bytes_are_those_of_the_body() {
+    let bench = bench();
+    let id = bench.record(WHOLE, Ending::Clean);
+    let table: [(String, &[u8]); 5] = [
+        (String::new(), WHOLE),
+        ("?offset=6&length=10".to_owned(), &WHOLE[6..16]),
+        ("?offset=3".to_owned(), &WHOLE[3..]),
+        (format!("?offset={}&length=100", WHOLE.len() - 4), &WHOLE[WHOLE.len() - 4..]),
+        (format!("?offset={}", u64::MAX), b""),
+    ];
+    for (query, expected) in table {
+        let answer = bench.get(&format!("/api/captures/{id}/bytes{query}")).await;
+        assert_eq!(answer.body, expected, "{query}");
+    }
+}
+
+#[tokio::test]
+async fn the_catalogue_is_given_whole() {
+    let answer = bench().get("/api/findings").await.json();
+    let findings = answer["findings"].as_array().unwrap();
+    assert_eq!(findings.len(), teeline_finding::catalogue::ENTRIES.len());
+    for finding in findings {
+        for key in ["id", "severity", "meaning", "why", "advice"] {
+            assert!(finding[key].as_str().is_some_and(|text| !text.is_empty()), "{finding} {key}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_was_deleted_is_gone() {
+    let bench = bench();
+    let (first, second) = (bench.record(WHOLE, Ending::Clean), bench.record(WHOLE, Ending::Clean));
+    assert_eq!(bench.delete(&format!("/api/captures/{first}")).await.status, 204);
+    assert_eq!(bench.get(&format!("/api/captures/{first}")).await.status, 404);
+    assert_eq!(bench.get(&format!("/api/captures/{second}")).await.status, 200);
+    let answer = bench.delete("/api/captures?q=").await;
+    assert_eq!(answer.status, 204);
+    assert!(answer.body.is_empty());
+    assert_eq!(bench.get("/api/captures").await.json()["captures"], json!([]));
+}
+
+#[tokio::test]
+async fn a_body_that_is_too_large_is_refused() {
+    let bench = bench();
+    let body = Body::from(vec![b' '; 5 << 20]);
+    let answer = bench
+        .send(
+            Request::post("/api/captures/undelete")
+                .header("host", ADDRESS)
+                .header("content-type", "application/json")
+                .body(body)
+                .unwrap(),
+        )
+        .await;
+    assert_eq!(answer.status, 413);
+    assert!(answer.json()["error"]["message"].is_string());
+}
