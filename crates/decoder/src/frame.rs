@@ -44,6 +44,11 @@ impl Framing {
 pub struct Data(Bytes);
 
 impl Data {
+    /// Bytes that are known to be UTF-8.
+    pub(crate) const fn from_well_formed(bytes: Bytes) -> Self {
+        Self(bytes)
+    }
+
     /// The bytes as text, ill-formed parts replaced by U+FFFD (the SSE standard's rule).
     pub fn from_lossy(bytes: Bytes) -> Self {
         match std::str::from_utf8(&bytes) {
@@ -94,7 +99,7 @@ pub struct Stamp {
 
 /// A frame of a stream: for SSE every run of non-empty lines, also one of comments only; for NDJSON a line;
 /// for a JSON array an element; for the AWS event stream a message.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Frame {
     /// Its place among all frames, from 0.
     pub index: u64,
@@ -115,7 +120,7 @@ pub struct Frame {
     pub id: Option<String>,
     /// The last valid `retry` of the block, in milliseconds.
     pub retry: Option<u64>,
-    /// Its comment lines, without the colon.
+    /// Its comment lines, without the colon and one space behind it.
     pub comments: Vec<String>,
     /// Its end came: a blank line, a line end, a comma or bracket, the whole message.
     pub terminated: bool,
@@ -123,7 +128,13 @@ pub struct Frame {
     pub dispatched: bool,
     /// The first stamp among its lines and its blank line, where the input is stamped.
     pub stamp: Option<Stamp>,
-    /// JSON values that the framing's own rules lose and a tolerant reader recovers (`FORMATS.md` G.6):
-    /// the data lines of a frame that lacks its blank line, or bare JSON lines after SSE frames.
+    /// JSON values that the framing's own rules lose and a tolerant reader recovers (`FORMATS.md` G.6), in
+    /// order: the data lines of a [`glued`](Self::glued) frame, then values in bare JSON lines of the frame.
     pub recovered: Vec<Data>,
+    /// The data is not JSON, but each of its lines is: blank lines are missing between several frames.
+    pub glued: bool,
+    /// The value of an ignored line `error: …`, if it is JSON: how old llama.cpp servers report a failure.
+    pub error: Option<Data>,
+    /// The text headers of an AWS message, in order; empty in other framings.
+    pub headers: Vec<(String, String)>,
 }

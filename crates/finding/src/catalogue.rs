@@ -160,8 +160,10 @@ catalogue! {
 
     /// One frame is larger than the bound up to which frames are held.
     TooLarge {
-        /// The bound, in UTF-16 units.
+        /// The bound, in UTF-16 units; of a whole document in bytes.
         limit: u64,
+        /// What is too large is a plain JSON document.
+        document: bool,
     } = "too-large", Error, "A frame holds more than {limit} characters before its blank line; nothing after it was read.";
     why "Readers hold a frame in memory until its blank line comes; those with a bound stop the stream here.";
     advice "Send large content in several frames, or by reference.";
@@ -438,6 +440,8 @@ catalogue! {
     BadUtf8 {
         /// The bytes, in hexadecimal.
         bytes: String,
+        /// The first of them in the decoded body.
+        at: u64,
     } = "bad-utf8", Warning, "Bytes that are not UTF-8 ({bytes}) are shown as U+FFFD.";
     why "The client shows a replacement character, or its decoder throws.";
     advice "Something on the way cut a character in two or sends another encoding; compare with the upstream directly.";
@@ -539,6 +543,9 @@ impl Kind {
                 format!(
                     "A blank line is missing between frames: each data line is JSON by itself, together they are not: `{text}`."
                 )
+            }
+            Self::TooLarge { limit, document: true } => {
+                format!("The document holds more than {limit} bytes; it was not read.")
             }
             Self::NoEnd { expected, finished: true } => {
                 format!(

@@ -18,9 +18,11 @@
 //! contract: the first five of a kind are listed, the rest are counted in the fifth.
 
 pub mod catalogue;
+mod excerpt;
 mod findings;
 
 pub use catalogue::{Entry, Kind};
+pub use excerpt::{EXCERPT_CHARS, excerpt};
 pub use findings::{Finding, Findings, Place};
 
 /// How much a finding matters.
