@@ -1,1 +1,76 @@
-//! Placeholder.
+//! The only crate that moves the app's bytes.
+//!
+//! A [`Proxy`] listens for apps, passes each request on to the [`Upstream`] that the first segment
+//! of its path names, and passes the response back: every byte untouched, in order, as soon as it
+//! came, and ending the way it ended. A [`Recorder`](teeline_capture::Recorder) is told of
+//! everything and can hold up nothing.
+//!
+//! ```
+//! use teeline_capture::{Query, Store, StoreOptions};
+//! use teeline_proxy::{Config, Proxy};
+//! use teeline_script::{Script, Upstream};
+//! use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+//! use tokio_util::sync::CancellationToken;
+//!
+//! # #[tokio::main] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let upstream = Upstream::start(|_| Script::sse(["data: hello\n\n", "data: [DONE]\n\n"])).await?;
+//! let store = Store::in_memory(StoreOptions::default())?;
+//!
+//! let mut config = Config::default();
+//! config.upstreams.add("mine", &upstream.url())?;
+//! let proxy = Proxy::bind("127.0.0.1:0".parse()?, config, store.recorder()).await?;
+//! let addr = proxy.local_addr();
+//! let shutdown = CancellationToken::new();
+//! let serving = tokio::spawn(proxy.serve(shutdown.clone()));
+//!
+//! let mut app = tokio::net::TcpStream::connect(addr).await?;
+//! app.write_all(b"GET /mine/v1/stream HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await?;
+//! let mut answer = String::new();
+//! app.read_to_string(&mut answer).await?;
+//! assert!(answer.contains("data: hello\n\n"));
+//! assert_eq!(upstream.requests()[0].target, "/v1/stream");
+//!
+//! shutdown.cancel();
+//! serving.await?;
+//! store.shutdown();
+//! assert_eq!(store.list(&Query::default(), None, 1)?.captures[0].bytes, 27);
+//! # Ok(()) }
+//! ```
+//!
+//! # The way of a request
+//!
+//! `listen` accepts, `serve` lets hyper have the connection, `admit` judges the head, `forward`
+//! sends it on over a `link` to the upstream (`dial` and `tls` make one) and wraps the answer's
+//! body in a `tee`. Both bodies pass frame by frame, so a slow reader slows its writer and nothing
+//! is buffered here. `line` knows what was really written to the app, which is needed for one
+//! thing above all: a broken end is passed on only when every byte before it is.
+//!
+//! Tasks are born in `tasks` only: one for each connection of an app, one for each connection to
+//! an upstream. The latter belong to the former and end with it, so that an app that leaves
+//! cancels its requests at once.
+//!
+//! HTTP/1.1 on both sides. An app that speaks HTTP/2 will get an HTTP/2 upstream connection; the
+//! places for it are `serve::drive` and `link::Link`.
+
+mod admit;
+mod config;
+mod dial;
+mod failure;
+mod forward;
+mod head;
+mod line;
+mod link;
+mod listen;
+mod page;
+mod serve;
+mod tasks;
+mod tee;
+mod telemetry;
+mod tls;
+mod tunnel;
+mod upload;
+mod upstreams;
+
+pub use config::{Config, certificates};
+pub use listen::{BindError, Proxy};
+pub use upstreams::{Upstream, UpstreamError, Upstreams};

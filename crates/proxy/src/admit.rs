@@ -1,0 +1,129 @@
+//! Whether a request is passed on, and where to; else what it is told.
+
+use http::{HeaderMap, HeaderValue, Method, Request, header, uri::Authority};
+
+use crate::{
+    Config,
+    failure::{Failure, Kind},
+    page,
+    upstreams::{Route, first_segment},
+};
+
+/// What becomes of a request.
+#[derive(Debug)]
+pub(crate) enum Verdict {
+    Forward(Route),
+    /// A person has opened the proxy's address.
+    Page,
+    Refuse(Failure),
+}
+
+/// Judges a request by its head. `proxy_url` is where the proxy thinks it is.
+pub(crate) fn judge<B>(request: &Request<B>, config: &Config, proxy_url: &str) -> Verdict {
+    let uri = request.uri();
+    if request.method() == Method::CONNECT || uri.authority().is_some() {
+        return Verdict::Refuse(Failure::new(
+            Kind::NotAProxy,
+            format!(
+                "this is not a proxy for HTTP_PROXY or HTTPS_PROXY; set the app's base URL to \
+                 {proxy_url}/NAME instead, where NAME is an upstream such as openai"
+            ),
+        ));
+    }
+    if let Some(host) = forbidden_host(request.headers(), &config.allowed_hosts) {
+        return Verdict::Refuse(Failure::new(
+            Kind::ForbiddenHost,
+            format!(
+                "a browser may use the proxy under an IP address or localhost only, not under `{host}`; \
+                 allow the name with --allowed-host if it is yours"
+            ),
+        ));
+    }
+    let target = uri.path_and_query().map_or("/", |target| target.as_str());
+    if let Some(route) = config.upstreams.route(target) {
+        return Verdict::Forward(route);
+    }
+    if target == "/" && request.method() == Method::GET && page::wants_page(request.headers()) {
+        return Verdict::Page;
+    }
+    Verdict::Refuse(page::no_upstream(config, proxy_url, first_segment(target)))
+}
+
+/// The URL under which the client reaches us, as far as it says so.
+pub(crate) fn proxy_url(head: &HeaderMap, own: std::net::SocketAddr) -> String {
+    let host = head.get(header::HOST).and_then(|host| Authority::try_from(host.as_bytes()).ok());
+    host.map_or_else(|| format!("http://{own}"), |host| format!("http://{host}"))
+}
+
+/// The Host of a browser's request that must not be served: a page of another site may have had its
+/// own name point to this machine (DNS rebinding).
+fn forbidden_host(head: &HeaderMap, allowed: &[String]) -> Option<String> {
+    if !head.contains_key(header::ORIGIN) && !head.contains_key("sec-fetch-site") {
+        return None;
+    }
+    let host = head.get(header::HOST).map(HeaderValue::as_bytes).unwrap_or_default();
+    let name = Authority::try_from(host)
+        .map(|authority| authority.host().trim_end_matches('.').to_ascii_lowercase());
+    let Ok(name) = name else { return Some(String::from_utf8_lossy(host).into_owned()) };
+    let is_ip = name.trim_matches(['[', ']']).parse::<std::net::IpAddr>().is_ok();
+    let is_loopback = name == "localhost" || name.ends_with(".localhost");
+    let is_allowed = allowed.iter().any(|allowed| allowed.eq_ignore_ascii_case(&name));
+    (!is_ip && !is_loopback && !is_allowed).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(request: &Request<()>) -> &'static str {
+        let config = Config { allowed_hosts: vec!["box.lan".to_owned()], ..Config::default() };
+        match judge(request, &config, "http://127.0.0.1:4780") {
+            Verdict::Forward(_) => "forward",
+            Verdict::Page => "page",
+            Verdict::Refuse(failure) => failure.kind.as_str(),
+        }
+    }
+
+    fn get(target: &str, head: &[(&str, &str)]) -> Request<()> {
+        let request = head
+            .iter()
+            .fold(Request::get(target), |request, (name, value)| request.header(*name, *value));
+        request.body(()).unwrap()
+    }
+
+    #[test]
+    fn a_browser_must_come_by_an_address_or_an_allowed_name() {
+        let evil = ("origin", "https://evil.example");
+        let table: &[(&[(&str, &str)], &str)] = &[
+            (&[("host", "evil.example")], "forward"),
+            (&[("host", "evil.example"), evil], "forbidden-host"),
+            (&[("host", "evil.example"), ("sec-fetch-site", "same-origin")], "forbidden-host"),
+            (&[("host", "127.0.0.1.evil.example"), evil], "forbidden-host"),
+            (&[("host", "notlocalhost"), evil], "forbidden-host"),
+            (&[("host", ""), evil], "forbidden-host"),
+            (&[evil], "forbidden-host"),
+            (&[("host", "127.0.0.1:4780"), evil], "forward"),
+            (&[("host", "[::1]:4780"), evil], "forward"),
+            (&[("host", "LocalHost.:4780"), evil], "forward"),
+            (&[("host", "app.localhost"), evil], "forward"),
+            (&[("host", "Box.lan:1"), evil], "forward"),
+        ];
+        for (head, expected) in table {
+            assert_eq!(kind(&get("/openai/v1", head)), *expected, "{head:?}");
+        }
+    }
+
+    #[test]
+    fn forms_of_a_forward_proxy_are_refused() {
+        assert_eq!(kind(&get("http://api.openai.com/v1", &[])), "not-a-proxy");
+        let connect = Request::connect("api.openai.com:443").body(()).unwrap();
+        assert_eq!(kind(&connect), "not-a-proxy");
+    }
+
+    #[test]
+    fn a_person_gets_a_page_and_a_program_the_list() {
+        assert_eq!(kind(&get("/", &[("accept", "text/html,*/*")])), "page");
+        assert_eq!(kind(&get("/", &[("accept", "*/*")])), "no-upstream");
+        assert_eq!(kind(&get("/v1/models", &[("accept", "text/html")])), "no-upstream");
+    }
+}

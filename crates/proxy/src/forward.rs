@@ -1,0 +1,350 @@
+//! One request and its response.
+
+use std::{
+    net::SocketAddr,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use bytes::Bytes;
+use http::{HeaderMap, Request, Response, StatusCode, Uri, Version, header};
+use http_body::Body as _;
+use http_body_util::{Either, Full};
+use hyper::{
+    body::Incoming,
+    ext::{self, ReasonPhrase},
+    upgrade::{self, OnUpgrade},
+};
+use teeline_capture::{Ending, Recorder, RequestHead, ResponseHead, Tap};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    Config,
+    admit::{self, Verdict},
+    failure::{Failure, Kind},
+    head,
+    line::Line,
+    link::{Link, Links},
+    page,
+    tasks::Tasks,
+    tee::{self, Framing, Tee},
+    telemetry,
+    tls::Tls,
+    tunnel::Tunnel,
+    upload::{Upload, Whole},
+    upstreams::{Route, Upstream},
+};
+
+/// What goes to an app: an upstream's body, or one of our own.
+pub(crate) type AppBody = Either<Tee, Full<Bytes>>;
+
+/// What all connections share.
+pub(crate) struct Shared {
+    pub(crate) config: Config,
+    pub(crate) recorder: Recorder,
+    pub(crate) tls: Tls,
+    pub(crate) tasks: Tasks,
+    /// The address the proxy listens on.
+    pub(crate) own: SocketAddr,
+}
+
+/// One app's connection, as its requests see it.
+pub(crate) struct Client {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) address: SocketAddr,
+    pub(crate) line: Arc<Line>,
+    pub(crate) links: Links,
+    after: Mutex<After>,
+}
+
+/// What matters when hyper is done with the connection.
+#[derive(Default)]
+struct After {
+    /// It goes on in another protocol.
+    tunnel: Option<Tunnel>,
+    /// Whether the last request was read whole.
+    read: Option<Whole>,
+}
+
+/// What is remembered of a request until its response comes.
+struct Asked {
+    head: HeaderMap,
+    version: Version,
+    upgrade: Option<OnUpgrade>,
+}
+
+/// Ends the capture of an exchange that is given up before a response came: the app went, or we do.
+struct Unanswered {
+    tap: Option<Tap>,
+    tasks: Tasks,
+}
+
+impl Unanswered {
+    fn answered(mut self) {
+        self.tap = None;
+    }
+}
+
+impl Drop for Unanswered {
+    fn drop(&mut self) {
+        if let Some(tap) = self.tap.take() {
+            // A failure was said before; the first ending counts.
+            let closing = self.tasks.is_closing();
+            tap.end(if closing { Ending::Interrupted } else { Ending::ClientLeft });
+        }
+    }
+}
+
+impl Client {
+    pub(crate) fn new(shared: Arc<Shared>, address: SocketAddr, line: Arc<Line>) -> Self {
+        Self { shared, address, line, links: Links::default(), after: Mutex::default() }
+    }
+
+    /// What the connection is to be used for when hyper has given it up.
+    pub(crate) fn take_tunnel(&self) -> Option<Tunnel> {
+        self.after().tunnel.take()
+    }
+
+    /// Whether the last request's body was read to its end.
+    pub(crate) fn has_read_all(&self) -> bool {
+        self.after().read.as_ref().is_none_or(Whole::is_whole)
+    }
+
+    /// Answers a request, by the upstream's answer if there is one.
+    pub(crate) async fn answer(&self, request: Request<Incoming>) -> Response<AppBody> {
+        let Shared { config, own, .. } = &*self.shared;
+        let proxy_url = admit::proxy_url(request.headers(), *own);
+        match admit::judge(&request, config, &proxy_url) {
+            Verdict::Forward(route) => Box::pin(self.forward(route, request)).await,
+            Verdict::Page => page::page(config, &proxy_url).map(Full::new).map(Either::Right),
+            Verdict::Refuse(failure) => {
+                telemetry::refused(self.address, &failure);
+                refusal(&failure, request.headers())
+            }
+        }
+    }
+
+    async fn forward(&self, route: Route, request: Request<Incoming>) -> Response<AppBody> {
+        let tap = self.begin(&route, &request);
+        let unanswered = Unanswered { tap: Some(tap.clone()), tasks: self.shared.tasks.clone() };
+        let asked;
+        let result = match prepare(&route, request, &tap) {
+            (Ok(request), prepared) => {
+                asked = prepared;
+                self.after().read = Some(request.body().whole());
+                self.send(&route.upstream, request, &tap).await
+            }
+            (Err(failure), prepared) => {
+                asked = prepared;
+                Err(failure)
+            }
+        };
+        let head = asked.head.clone();
+        match result.and_then(|response| self.pass_on(response, asked, &route.upstream, &tap)) {
+            Ok(response) => {
+                unanswered.answered();
+                response
+            }
+            Err(failure) => {
+                telemetry::failed(&route.upstream, &failure);
+                tap.end(Ending::Failed {
+                    kind: failure.kind.as_str().to_owned(),
+                    message: failure.message.clone(),
+                });
+                refusal(&failure, &head)
+            }
+        }
+    }
+
+    fn begin(&self, route: &Route, request: &Request<Incoming>) -> Tap {
+        let target = request.uri().path_and_query().map_or("/", |target| target.as_str());
+        self.shared.recorder.begin(RequestHead {
+            upstream: route.upstream.name().to_owned(),
+            method: request.method().as_str().to_owned(),
+            target: target.to_owned(),
+            url: route.url(),
+            version: head::version(request.version()),
+            headers: head::recorded(request.headers()),
+            client: Some(self.address),
+        })
+    }
+
+    /// Sends a request on the connection that is open, or on a new one. A request that the upstream
+    /// may have seen is never sent again.
+    async fn send(
+        &self,
+        upstream: &Arc<Upstream>,
+        mut request: Request<Upload>,
+        tap: &Tap,
+    ) -> Result<Response<Incoming>, Failure> {
+        if let Some(mut link) = self.links.take(upstream)
+            && link.sender.ready().await.is_ok()
+        {
+            match self.send_on(link, request, tap).await {
+                Ok(response) => return Ok(response),
+                Err(Unsent::Again(unsent)) => request = *unsent,
+                Err(Unsent::Failed(failure)) => return Err(failure),
+            }
+            telemetry::reopened(upstream);
+        }
+        let Shared { config, tls, tasks, own, .. } = &*self.shared;
+        let link = Box::pin(Link::open(upstream, config, tls, tasks, *own)).await?;
+        self.send_on(link, request, tap).await.map_err(|unsent| match unsent {
+            Unsent::Failed(failure) => failure,
+            Unsent::Again(_) => closed(upstream, "closed the new connection at once"),
+        })
+    }
+
+    async fn send_on(
+        &self,
+        mut link: Link,
+        request: Request<Upload>,
+        tap: &Tap,
+    ) -> Result<Response<Incoming>, Unsent> {
+        link.announce(tap.clone());
+        link.whole = request.body().whole();
+        match link.sender.try_send_request(request).await {
+            Ok(response) => {
+                self.links.keep(link);
+                Ok(response)
+            }
+            Err(mut err) => Err(match err.take_message() {
+                Some(request) => Unsent::Again(Box::new(request)),
+                None => Unsent::Failed(no_answer(&link.upstream, &err.into_error())),
+            }),
+        }
+    }
+
+    /// Makes the app's response of the upstream's.
+    fn pass_on(
+        &self,
+        mut response: Response<Incoming>,
+        asked: Asked,
+        upstream: &Upstream,
+        tap: &Tap,
+    ) -> Result<Response<AppBody>, Failure> {
+        tap.response(recorded(&response));
+        let headers = head::for_app(response.headers(), response.status());
+        if response.status() == StatusCode::SWITCHING_PROTOCOLS {
+            let Some(app) = asked.upgrade else {
+                return Err(closed(upstream, "switched to another protocol without being asked"));
+            };
+            let tunnel = Tunnel::new(app, upgrade::on(&mut response), tap.clone());
+            self.after().tunnel = Some(tunnel);
+            self.line.tunnel();
+            *response.headers_mut() = headers;
+            return Ok(response.map(|_| Either::Right(Full::default())));
+        }
+        let framing = framing(&response, asked.version);
+        *response.headers_mut() = headers;
+        let (line, tasks) = (Arc::clone(&self.line), self.shared.tasks.clone());
+        Ok(response.map(|body| Either::Left(Tee::new(body, framing, tap.clone(), line, tasks))))
+    }
+
+    fn after(&self) -> MutexGuard<'_, After> {
+        self.after.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Why a request got no answer on a connection.
+enum Unsent {
+    /// Nothing of it was sent; here it is.
+    Again(Box<Request<Upload>>),
+    Failed(Failure),
+}
+
+/// The request as it goes upstream, and what has to be remembered of it.
+fn prepare(
+    route: &Route,
+    mut request: Request<Incoming>,
+    tap: &Tap,
+) -> (Result<Request<Upload>, Failure>, Asked) {
+    let upgrade = head::asks_for_upgrade(request.headers()).then(|| upgrade::on(&mut request));
+    let headers = head::for_upstream(request.headers(), route.upstream.authority());
+    let head = std::mem::replace(request.headers_mut(), headers);
+    let asked = Asked { version: request.version(), upgrade, head };
+    let wanted = CancellationToken::new();
+    let (informed, go_on) = (tap.clone(), wanted.clone());
+    ext::on_informational(&mut request, move |response| {
+        informed.informational(response.status().as_u16());
+        if response.status() == StatusCode::CONTINUE {
+            go_on.cancel();
+        }
+    });
+    let mut request = request.map(|body| Upload::new(body, tap.clone()));
+    if head::expects_continue(&asked.head) {
+        request.body_mut().hold(wanted);
+    }
+    // The target is the app's own behind a prefix, so only its length can be too much.
+    let target = Uri::from_maybe_shared(Bytes::from(route.target.clone()));
+    let request = match target {
+        Ok(target) => {
+            *request.uri_mut() = target;
+            Ok(request)
+        }
+        Err(err) => {
+            Err(Failure::new(Kind::BadRequest, format!("the request's path cannot be used: {err}")))
+        }
+    };
+    (request, asked)
+}
+
+fn recorded(response: &Response<Incoming>) -> ResponseHead {
+    let reason = response.extensions().get::<ReasonPhrase>();
+    ResponseHead {
+        status: response.status().as_u16(),
+        reason: reason.map(|reason| String::from_utf8_lossy(reason.as_bytes()).into_owned()),
+        version: head::version(response.version()),
+        headers: head::recorded(response.headers()),
+    }
+}
+
+/// How hyper will end the body on the app's connection.
+fn framing(response: &Response<Incoming>, asked: Version) -> Framing {
+    let old = asked == Version::HTTP_10 || response.version() == Version::HTTP_10;
+    let chunked = response.headers().contains_key(header::TRANSFER_ENCODING);
+    if response.body().is_end_stream() {
+        Framing::Empty
+    } else if !chunked && response.headers().contains_key(header::CONTENT_LENGTH) {
+        Framing::Marked { chunked: false }
+    } else if old {
+        Framing::Close
+    } else {
+        Framing::Marked { chunked: true }
+    }
+}
+
+fn refusal(failure: &Failure, head: &HeaderMap) -> Response<AppBody> {
+    // Under a forbidden name nothing is for the page's eyes.
+    let origin = head.get(header::ORIGIN).filter(|_| failure.kind != Kind::ForbiddenHost);
+    failure.response(origin.cloned()).map(Full::new).map(Either::Right)
+}
+
+/// The request was sent, and no response came.
+fn no_answer(upstream: &Upstream, err: &hyper::Error) -> Failure {
+    if err.is_user() {
+        return Failure::new(
+            Kind::BadRequest,
+            "the request's body broke off, or its framing is malformed",
+        );
+    }
+    if err.is_parse() {
+        return closed(upstream, &format!("did not answer in HTTP/1.1 ({err})"));
+    }
+    let what = match tee::how(err).as_str() {
+        "closed early" => "closed the connection without an answer".to_owned(),
+        "reset" => "reset the connection without an answer".to_owned(),
+        other => format!("gave no answer ({other})"),
+    };
+    closed(upstream, &what)
+}
+
+fn closed(upstream: &Upstream, what: &str) -> Failure {
+    Failure::new(
+        Kind::UpstreamClosed,
+        format!(
+            "{} {what}; look at its log, and at proxies in between. The request is not repeated, \
+             since it may have been carried out",
+            upstream.url()
+        ),
+    )
+}

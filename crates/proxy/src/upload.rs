@@ -1,0 +1,122 @@
+//! The request's body on its way upstream.
+
+use std::{
+    future::Future,
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    task::{Context, Poll, ready},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use http_body::{Body, Frame, SizeHint};
+use hyper::body::Incoming;
+use teeline_capture::Tap;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+/// How long an app that asked for `100 Continue` waits for it before it sends the body anyway; the
+/// same as curl. RFC 9110, section 10.1.1 forbids to wait forever.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Passes every frame on untouched and tells the tap about it.
+pub(crate) struct Upload {
+    inner: Incoming,
+    tap: Tap,
+    whole: Whole,
+    /// Shut until the upstream wants the body: the first look at it makes hyper tell the app to
+    /// send it.
+    gate: Option<Gate>,
+}
+
+type Gate = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// Whether a request's body has passed whole. Its connection is of no use for another request before.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Whole(Arc<AtomicBool>);
+
+impl Whole {
+    pub(crate) fn is_whole(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
+
+    fn set(&self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
+impl Upload {
+    pub(crate) fn new(inner: Incoming, tap: Tap) -> Self {
+        let upload = Self { inner, tap, whole: Whole::default(), gate: None };
+        if upload.inner.is_end_stream() {
+            upload.finish();
+        }
+        upload
+    }
+
+    /// Holds the body back until `wanted` is cancelled, or a second has passed.
+    pub(crate) fn hold(&mut self, wanted: CancellationToken) {
+        self.gate = Some(Box::pin(async move {
+            // Sent either way.
+            let _ = timeout(PATIENCE, wanted.cancelled_owned()).await;
+        }));
+    }
+
+    pub(crate) fn whole(&self) -> Whole {
+        self.whole.clone()
+    }
+
+    fn finish(&self) {
+        if !self.whole.is_whole() {
+            self.whole.set();
+            self.tap.request_end(true);
+        }
+    }
+}
+
+impl Body for Upload {
+    type Data = Bytes;
+    type Error = hyper::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        let this = &mut *self;
+        if let Some(gate) = &mut this.gate {
+            ready!(gate.as_mut().poll(cx));
+            this.gate = None;
+        }
+        let frame = ready!(Pin::new(&mut this.inner).poll_frame(cx));
+        match &frame {
+            Some(Ok(frame)) => match frame.data_ref() {
+                Some(bytes) => this.tap.request_body(bytes),
+                None => this.finish(),
+            },
+            Some(Err(_)) => {}
+            None => this.finish(),
+        }
+        Poll::Ready(frame)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.inner.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.inner.size_hint()
+    }
+}
+
+impl Drop for Upload {
+    fn drop(&mut self) {
+        if self.inner.is_end_stream() {
+            self.finish();
+        } else if !self.whole.is_whole() {
+            self.tap.request_end(false);
+        }
+    }
+}
