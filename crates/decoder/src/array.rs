@@ -10,7 +10,7 @@ use crate::{
     frame::{Data, Frame, Stamp},
     pieces::{Piece, Pieces},
     text::{
-        BYTES_PER_UNIT, Spot, excerpt, is_space, leading_space, report_bom, trim_end, utf16_units,
+        Spot, excerpt, is_space, leading_space, most_bytes, report_bom, trim_end, utf16_units,
         well_formed,
     },
 };
@@ -192,7 +192,7 @@ impl Array {
         let bytes = self.take(end.unwrap_or(self.piece.bytes.len()));
         element.lines += self.line - lines_before;
         element.end = self.piece.offset;
-        if element.held.len() + bytes.len() > self.bound * BYTES_PER_UNIT {
+        if element.held.len() + bytes.len() > most_bytes(self.bound) {
             self.too_large(&element, findings);
             return None;
         }

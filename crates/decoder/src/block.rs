@@ -85,25 +85,22 @@ impl Block {
     }
 
     fn field(&mut self, text: &Bytes) -> Read {
-        let (name, value) = match memchr::memchr(b':', text) {
-            None => (text.clone(), Bytes::new()),
-            Some(colon) => {
-                let space = usize::from(text.get(colon + 1) == Some(&b' '));
-                (text.slice(..colon), text.slice(colon + 1 + space..))
-            }
-        };
-        match &*name {
+        let colon = memchr::memchr(b':', text).unwrap_or(text.len());
+        let (name, value) = text.split_at(colon);
+        let value = value.strip_prefix(b":").unwrap_or(value);
+        let value = value.strip_prefix(b" ").unwrap_or(value);
+        match name {
             b"" => {
                 self.comments.push(string(value));
                 return Read::Comment;
             }
-            b"data" => self.data.push(value),
+            b"data" => self.data.push(text.slice_ref(value)),
             b"event" => self.event = Some(string(value)),
-            b"id" if !value.contains(&0) => self.id = Some(string(value)),
-            b"retry" => self.retry = milliseconds(&value).or(self.retry),
-            b"id" => {}
+            b"id" if value.contains(&0) => {}
+            b"id" => self.id = Some(string(value)),
+            b"retry" => self.retry = milliseconds(value).or(self.retry),
             b"error" => {
-                let value = Data::from_well_formed(value);
+                let value = Data::from_well_formed(text.slice_ref(value));
                 if json::check(value.as_str()).is_ok() {
                     self.error = Some(value);
                 }
@@ -179,8 +176,8 @@ fn join(lines: &[Bytes]) -> Bytes {
     joined.freeze()
 }
 
-fn string(text: Bytes) -> String {
-    Data::from_well_formed(text).as_str().to_owned()
+fn string(text: &[u8]) -> String {
+    String::from_utf8_lossy(text).into_owned()
 }
 
 /// The value of `retry`: ASCII digits only. One that no counter holds is as long as there is.

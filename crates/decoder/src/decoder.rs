@@ -1,6 +1,6 @@
 //! The decoder: takes a body in chunks, finds its framing, gives its frames.
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use teeline_finding::{Findings, Kind, Place};
 
 use crate::{
@@ -66,7 +66,7 @@ pub struct Decoder {
 #[derive(Debug)]
 enum Stage {
     /// The first three bytes may be a byte-order mark.
-    Head(BytesMut),
+    Head(Vec<Bytes>),
     /// The framing is not clear.
     Detecting {
         detector: Box<Detector>,
@@ -107,8 +107,8 @@ impl Decoder {
     pub fn new(options: Options) -> Self {
         let framing = options.framing;
         let stage = match framing {
-            Some(Framing::AwsEventstream) => Stage::Reading(Box::new(EventStream::new())),
-            _ => Stage::Head(BytesMut::new()),
+            Some(Framing::AwsEventstream) => Stage::Reading(Box::new(EventStream::new(0))),
+            _ => Stage::Head(Vec::new()),
         };
         Self { options, stage, framing, guessed: false, bytes: 0, ended: false }
     }
@@ -119,9 +119,13 @@ impl Decoder {
             return;
         }
         self.bytes += chunk.len() as u64;
+        self.forward(chunk);
+    }
+
+    fn forward(&mut self, chunk: Bytes) {
         match &mut self.stage {
-            Stage::Head(head) => head.extend_from_slice(&chunk),
-            Stage::Detecting { detector, .. } => detector.push(&chunk),
+            Stage::Head(head) => head.push(chunk),
+            Stage::Detecting { detector, .. } => detector.push(chunk),
             Stage::Reading(framer) => framer.push(chunk),
         }
     }
@@ -136,17 +140,21 @@ impl Decoder {
         loop {
             match &mut self.stage {
                 Stage::Head(head) => {
-                    if !self.ended && BOM.starts_with(head) && head.len() < BOM.len() {
+                    let start: Vec<u8> = head.iter().flatten().copied().take(BOM.len()).collect();
+                    if !self.ended && start != BOM && BOM.starts_with(&start) {
                         return None;
                     }
-                    let head = std::mem::take(head).freeze();
-                    self.begin(head, findings);
+                    let head = std::mem::take(head);
+                    self.begin(start == BOM, head, findings);
                 }
                 Stage::Detecting { detector, offset } => {
                     let offset = *offset;
                     let decision = detector.decide(self.ended)?;
-                    let held = detector.take_held();
+                    let (held, rest) = detector.take_held();
                     self.decided(decision, held, offset, findings);
+                    for chunk in rest {
+                        self.forward(chunk);
+                    }
                 }
                 Stage::Reading(framer) => return framer.next(self.ended, findings),
             }
@@ -187,24 +195,26 @@ impl Decoder {
     }
 
     /// Takes a byte-order mark off and goes on to the next stage.
-    fn begin(&mut self, mut head: Bytes, findings: &mut Findings) {
-        let bom = head.starts_with(BOM);
-        let mut offset = 0;
+    fn begin(&mut self, bom: bool, chunks: Vec<Bytes>, findings: &mut Findings) {
+        let mut mark = 0;
         if bom {
             report_bom(findings);
-            drop(head.split_to(BOM.len()));
-            offset = BOM.len() as u64;
+            mark = BOM.len();
         }
         let Options { framing, ref content_type, stamps, bound } = self.options;
+        let offset = mark as u64;
         if let Some(framing) = framing {
-            let start = Start { offset, line: 1, bound, stamps, bom };
-            self.read(framing, start, head);
-            return;
+            self.read(framing, &Start { offset, line: 1, bound, stamps, bom });
+        } else {
+            let hint = content_type.as_deref().map_or(Hint::None, Hint::from_content_type);
+            let detector = Box::new(Detector::new(hint, stamps, bound));
+            self.stage = Stage::Detecting { detector, offset };
         }
-        let hint = content_type.as_deref().map_or(Hint::None, Hint::from_content_type);
-        let mut detector = Box::new(Detector::new(hint, stamps, bound));
-        detector.push(&head);
-        self.stage = Stage::Detecting { detector, offset };
+        for mut chunk in chunks {
+            let taken = mark.min(chunk.len());
+            mark -= taken;
+            self.forward(chunk.split_off(taken));
+        }
     }
 
     fn decided(
@@ -221,33 +231,35 @@ impl Decoder {
             stamps: self.options.stamps,
             bom: offset > 0,
         };
-        report_skipped(held.split_to(decision.skipped), start, findings);
+        report_skipped(held.split_to(decision.skipped), &start, findings);
         self.guessed = decision.guessed;
         let offset = offset + decision.skipped as u64;
-        self.read(decision.framing, Start { offset, line: decision.line, ..start }, held);
+        self.read(decision.framing, &Start { offset, line: decision.line, ..start });
+        self.forward(held);
     }
 
-    fn read(&mut self, framing: Framing, start: Start, held: Bytes) {
+    fn read(&mut self, framing: Framing, start: &Start) {
         self.framing = Some(framing);
-        let mut framer: Box<dyn Framer> = match framing {
-            Framing::Sse => Box::new(Sse::new(&start)),
-            Framing::Ndjson => Box::new(Ndjson::new(&start)),
-            Framing::JsonArray => Box::new(Array::new(&start)),
-            Framing::Json => Box::new(Document::new(&start)),
-            Framing::AwsEventstream => Box::new(EventStream::new()),
-        };
-        framer.push(held);
-        self.stage = Stage::Reading(framer);
+        self.stage = Stage::Reading(match framing {
+            Framing::Sse => Box::new(Sse::new(start)),
+            Framing::Ndjson => Box::new(Ndjson::new(start)),
+            Framing::JsonArray => Box::new(Array::new(start)),
+            Framing::Json => Box::new(Document::new(start)),
+            Framing::AwsEventstream => Box::new(EventStream::new(start.offset)),
+        });
     }
 }
 
 /// Lines before a pasted JSON body, such as response headers: not part of it.
-fn report_skipped(text: Bytes, start: Start, findings: &mut Findings) {
+fn report_skipped(text: Bytes, start: &Start, findings: &mut Findings) {
     let mut lines = Lines::new(Ends::Any, usize::MAX, start.offset);
     let mut stamps = Stamps::new(start.stamps, start.bom);
     lines.push(text);
     while let Step::Line(line) = lines.next(true) {
         let stripped = stamps.strip(&line.text, line.number);
+        if stripped.bom {
+            report_bom(findings);
+        }
         let text = line.text.slice(stripped.bytes..);
         if !is_blank(&text) {
             let place = Place { frame: None, line: Some(line.number), offset: Some(line.offset) };

@@ -51,13 +51,17 @@ pub(crate) struct Decision {
     pub(crate) guessed: bool,
 }
 
-/// Holds a body's start until its framing is clear: at most `limit` bytes and one chunk.
+/// Holds a body's start until its framing is clear.
 #[derive(Debug)]
 pub(crate) struct Detector {
     hint: Hint,
     stamps: bool,
+    /// So many bytes are looked at.
     limit: usize,
+    /// They and one more, by which it is known that there are more.
     held: BytesMut,
+    /// What came behind them.
+    rest: Vec<Bytes>,
     /// It is no binary body.
     text: bool,
     /// The first line that was not judged yet.
@@ -103,6 +107,7 @@ impl Detector {
             stamps,
             limit,
             held: BytesMut::new(),
+            rest: Vec::new(),
             text: false,
             start: 0,
             line: 1,
@@ -111,13 +116,17 @@ impl Detector {
         }
     }
 
-    pub(crate) fn push(&mut self, chunk: &[u8]) {
-        self.held.extend_from_slice(chunk);
+    pub(crate) fn push(&mut self, mut chunk: Bytes) {
+        let room = self.limit.saturating_add(1).saturating_sub(self.held.len());
+        self.held.extend_from_slice(&chunk.split_to(room.min(chunk.len())));
+        if !chunk.is_empty() {
+            self.rest.push(chunk);
+        }
     }
 
     /// Everything that was pushed. The detector is of no use afterwards.
-    pub(crate) fn take_held(&mut self) -> Bytes {
-        std::mem::take(&mut self.held).freeze()
+    pub(crate) fn take_held(&mut self) -> (Bytes, Vec<Bytes>) {
+        (std::mem::take(&mut self.held).freeze(), std::mem::take(&mut self.rest))
     }
 
     /// The framing, if it is clear by now; always if `ended`.

@@ -55,18 +55,21 @@ fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct EventStream {
     /// At most one message and what came with its last chunk.
     held: BytesMut,
     offset: u64,
     frames: u64,
+    /// A message came, if only to be dropped.
+    any: bool,
     over: bool,
 }
 
 impl EventStream {
-    pub(crate) fn new() -> Self {
-        Self::default()
+    /// `offset`: where the first chunk stands in the body.
+    pub(crate) fn new(offset: u64) -> Self {
+        Self { held: BytesMut::new(), offset, frames: 0, any: false, over: false }
     }
 
     /// A place that is no frame: the message at hand.
@@ -85,7 +88,7 @@ impl EventStream {
         self.over = true;
         if !self.held.is_empty() {
             findings.report(self.here(), Kind::Cut { bytes: self.held.len() as u64 });
-        } else if self.offset == 0 {
+        } else if !self.any {
             findings.report(Place::STREAM, Kind::Empty);
         }
     }
@@ -96,6 +99,7 @@ impl EventStream {
         let place = self.here();
         let offset = self.offset;
         self.offset += prelude.total as u64;
+        self.any = true;
         let end = prelude.total - CHECKSUM_BYTES;
         let (checksum, actual) = (u32_at(&message, end)?, crc32fast::hash(message.get(..end)?));
         if checksum != actual {

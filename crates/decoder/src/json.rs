@@ -189,10 +189,9 @@ impl Scanner {
 
     /// Ends the text.
     pub(crate) fn finish(&self) -> Result<(), JsonError> {
-        match self.state {
-            State::Between(Due::End) => Ok(()),
-            State::Number(number) if number.may_end() && self.nesting.is_empty() => Ok(()),
-            _ => Err(JsonError { offset: self.read, due: self.due(), found: None }),
+        match self.due() {
+            Due::End => Ok(()),
+            due => Err(JsonError { offset: self.read, due, found: None }),
         }
     }
 
@@ -281,21 +280,27 @@ impl Scanner {
     }
 
     fn after_value(&self) -> State {
-        State::Between(match self.nesting.top() {
+        State::Between(self.due_after_value())
+    }
+
+    fn due_after_value(&self) -> Due {
+        match self.nesting.top() {
             Some(true) => Due::CommaOrBrace,
             Some(false) => Due::CommaOrBracket,
             None => Due::End,
-        })
+        }
     }
 
-    const fn due(&self) -> Due {
+    fn due(&self) -> Due {
         match self.state {
             State::Between(due) => due,
             State::Text { .. } => Due::Character,
             State::Escape { .. } => Due::Escape,
             State::Hex { .. } => Due::HexDigit,
             State::Word { word, .. } => Due::Word(word),
-            State::Number(_) => Due::Digit,
+            State::Number(number) if !number.may_end() => Due::Digit,
+            // The number may be over, and then what is around it goes on.
+            State::Number(_) => self.due_after_value(),
         }
     }
 }
@@ -354,9 +359,5 @@ impl Nesting {
     fn top(&self) -> Option<bool> {
         let at = self.depth.checked_sub(1)?;
         Some(self.bits.get(at / 8)? & (1 << (at % 8)) != 0)
-    }
-
-    const fn is_empty(&self) -> bool {
-        self.depth == 0
     }
 }

@@ -4,6 +4,13 @@ use std::collections::VecDeque;
 
 use bytes::{Buf as _, Bytes, BytesMut};
 
+use crate::{stamp::DECIDING_BYTES, text::most_bytes};
+
+/// The longest line, in bytes, that can hold no more than `bound` UTF-16 units behind a stamp.
+pub(crate) const fn line_cap(bound: usize) -> usize {
+    most_bytes(bound).saturating_add(DECIDING_BYTES)
+}
+
 /// Which line ends there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ends {

@@ -7,9 +7,9 @@ use crate::{
     block::reads_whole,
     decoder::{Framer, Start},
     frame::{Data, Frame},
-    lines::{Ending, Ends, Line, Lines, Step},
-    stamp::{DECIDING_BYTES, Stamps},
-    text::{BYTES_PER_UNIT, Spot, is_blank, report_bom, utf16_units, well_formed},
+    lines::{Ending, Ends, Line, Lines, Step, line_cap},
+    stamp::Stamps,
+    text::{Spot, is_blank, report_bom, utf16_units, well_formed},
 };
 
 #[derive(Debug)]
@@ -25,11 +25,7 @@ pub(crate) struct Ndjson {
 impl Ndjson {
     pub(crate) fn new(start: &Start) -> Self {
         Self {
-            lines: Lines::new(
-                Ends::Lf,
-                start.bound * BYTES_PER_UNIT + DECIDING_BYTES,
-                start.offset,
-            ),
+            lines: Lines::new(Ends::Lf, line_cap(start.bound), start.offset),
             stamps: Stamps::new(start.stamps, start.bom),
             bound: start.bound,
             frames: 0,

@@ -8,9 +8,9 @@ use crate::{
     block::{Block, Read, reads_whole},
     decoder::{Framer, Start},
     frame::{Data, Frame},
-    lines::{Ending, Ends, Line, Lines, Step},
-    stamp::{DECIDING_BYTES, Stamps},
-    text::{BYTES_PER_UNIT, Spot, excerpt, report_bom, well_formed},
+    lines::{Ending, Ends, Line, Lines, Step, line_cap},
+    stamp::Stamps,
+    text::{Spot, excerpt, report_bom, well_formed},
 };
 
 #[derive(Debug)]
@@ -54,11 +54,7 @@ impl LineEnds {
 impl Sse {
     pub(crate) fn new(start: &Start) -> Self {
         Self {
-            lines: Lines::new(
-                Ends::Any,
-                start.bound * BYTES_PER_UNIT + DECIDING_BYTES,
-                start.offset,
-            ),
+            lines: Lines::new(Ends::Any, line_cap(start.bound), start.offset),
             stamps: Stamps::new(start.stamps, start.bom),
             bound: start.bound,
             block: None,

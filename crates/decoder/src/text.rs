@@ -6,9 +6,11 @@ use teeline_finding::{Findings, Kind, Place};
 /// U+FEFF at the start of a body.
 pub(crate) const BOM: &[u8] = b"\xef\xbb\xbf";
 
-/// The most bytes that one UTF-16 unit can stand for: a character of three bytes, or U+FFFD for a
-/// sequence of up to three bytes that is ill-formed.
-pub(crate) const BYTES_PER_UNIT: usize = 3;
+/// The most bytes that so many UTF-16 units can come from: a unit is at most a character of three bytes, or U+FFFD for an
+/// ill-formed sequence of up to three.
+pub(crate) const fn most_bytes(units: usize) -> usize {
+    units.saturating_mul(3)
+}
 
 /// Where a piece of text stands.
 #[derive(Clone, Copy, Debug)]

@@ -7,8 +7,10 @@ use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
-use teeline_decoder::{Decoder, Frame, Framing, Options, json};
+use teeline_decoder::{Options, json};
 use teeline_finding::{Findings, Kind, Place};
+
+use crate::reading::{Outcome, read, read_all_ways};
 
 /// A row: its input, its chunkings, and whatever its suite expects.
 #[derive(Debug, Deserialize)]
@@ -34,17 +36,6 @@ struct Chunking {
     at: Vec<usize>,
 }
 
-/// What came out.
-#[derive(Debug, PartialEq)]
-pub(crate) struct Outcome {
-    pub(crate) framing: Option<Framing>,
-    pub(crate) guessed: bool,
-    pub(crate) frames: Vec<Frame>,
-    pub(crate) findings: Findings,
-    pub(crate) comments: u64,
-    pub(crate) stopped: bool,
-}
-
 impl Row {
     fn bytes(&self) -> Bytes {
         let parts = match (&self.bytes_b64, &self.bytes_parts) {
@@ -61,7 +52,7 @@ impl Row {
     /// Reads the row in every way; they must agree.
     pub(crate) fn outcome(&self, options: &Options) -> Outcome {
         let bytes = self.bytes();
-        let whole = read(options, [bytes.clone()]);
+        let whole = read_all_ways(options, &bytes);
         for chunking in &self.chunkings {
             let mut edges = vec![0];
             edges.extend(&chunking.at);
@@ -69,13 +60,6 @@ impl Row {
             let chunks = edges.windows(2).map(|edge| bytes.slice(edge[0]..edge[1]));
             assert_eq!(read(options, chunks), whole, "{}, chunks {}", self.id, chunking.name);
         }
-        for size in [1, 2, 3, 7] {
-            let chunks = (0..bytes.len())
-                .step_by(size)
-                .map(|at| bytes.slice(at..bytes.len().min(at + size)));
-            assert_eq!(read(options, chunks), whole, "{}, chunks of {size}", self.id);
-        }
-        assert_ranges(&whole.frames, bytes.len());
         whole
     }
 
@@ -99,47 +83,6 @@ pub(crate) fn rows(file: &str) -> Vec<Row> {
     let text = std::fs::read_to_string(&path)
         .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     text.lines().map(|line| serde_json::from_str(line).expect("a row")).collect()
-}
-
-/// Decodes bytes that come at once.
-pub(crate) fn read_whole(options: &Options, bytes: Vec<u8>) -> Outcome {
-    read(options, [bytes.into()])
-}
-
-/// Decodes chunks, taking frames after each.
-fn read(options: &Options, chunks: impl IntoIterator<Item = Bytes>) -> Outcome {
-    let mut decoder = Decoder::new(options.clone());
-    let mut findings = Findings::default();
-    let mut frames = Vec::new();
-    for chunk in chunks {
-        decoder.push(chunk);
-        while let Some(frame) = decoder.next_frame(&mut findings) {
-            frames.push(frame);
-        }
-    }
-    decoder.finish();
-    while let Some(frame) = decoder.next_frame(&mut findings) {
-        frames.push(frame);
-    }
-    Outcome {
-        framing: decoder.framing(),
-        guessed: decoder.guessed(),
-        frames,
-        findings,
-        comments: decoder.counts().comments,
-        stopped: decoder.stopped(),
-    }
-}
-
-/// Frames come in order and do not overlap.
-fn assert_ranges(frames: &[Frame], length: usize) {
-    let mut end = 0;
-    for (index, frame) in frames.iter().enumerate() {
-        assert_eq!(frame.index, index as u64);
-        assert!(frame.offset >= end && frame.length > 0, "frame {index} at {}", frame.offset);
-        end = frame.offset + frame.length;
-    }
-    assert!(end <= length as u64);
 }
 
 /// Adds what the assembler reports and the rows list: `not-json`, and events without data.

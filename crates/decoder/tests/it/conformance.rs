@@ -1,20 +1,22 @@
-//! What each file expects.
+//! Every row of `tests/fixtures/conformance`, with every chunking that it lists.
+//!
+//! The rows come from the WHATWG standard (checked with a browser), from AWS's published framing and from the rules
+//! written beside them; nothing in them is this decoder's own output.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use serde_json::{Value, json};
-use teeline_decoder::{Data, Frame, Framing, Options};
+use teeline_decoder::{Data, Frame, Framing};
 use teeline_finding::Findings;
 
-use crate::row::{Outcome, Row, rows, text_is, with_the_assemblers};
+use crate::{
+    reading::{Outcome, as_framing, pasted, read_all_ways, stamped},
+    row::{Row, rows, text_is, with_the_assemblers},
+};
 
 const FRAMING_FINDINGS: [&str; 8] =
     ["empty", "bom", "ignored-line", "not-json", "cut", "unterminated", "too-large", "crlf"];
-
-fn sse(stamps: bool) -> Options {
-    Options { framing: Some(Framing::Sse), stamps, ..Options::default() }
-}
 
 fn data(frame: &Frame) -> Option<&str> {
     frame.data.as_ref().map(Data::as_str)
@@ -59,7 +61,7 @@ fn assert_findings(row: &Row, got: &Findings, kinds: &[&str], places: &BTreeMap<
 #[test]
 fn whatwg() {
     for row in rows("whatwg.jsonl") {
-        let outcome = row.outcome(&sse(false));
+        let outcome = row.outcome(&as_framing(Framing::Sse));
         let mut last_id = String::new();
         let mut got = Vec::new();
         for frame in outcome.frames.iter().filter(|frame| frame.terminated) {
@@ -89,7 +91,7 @@ fn whatwg() {
 #[test]
 fn tolerant() {
     for row in rows("tolerant.jsonl") {
-        let outcome = row.outcome(&sse(false));
+        let outcome = row.outcome(&as_framing(Framing::Sse));
         let (frames, places) = data_frames(&outcome);
         assert_eq!(frames.len(), row.list("frames").len(), "{}: frames", row.id);
         for (frame, want) in frames.iter().zip(row.list("frames")) {
@@ -122,7 +124,7 @@ fn tolerant() {
 #[test]
 fn timestamps() {
     for row in rows("timestamps.jsonl") {
-        let outcome = row.outcome(&sse(true));
+        let outcome = row.outcome(&stamped(Framing::Sse));
         let (frames, places) = data_frames(&outcome);
         assert_eq!(frames.len(), row.list("frames").len(), "{}: frames", row.id);
         for (frame, want) in frames.iter().zip(row.list("frames")) {
@@ -154,8 +156,8 @@ fn timestamps() {
 fn stripped() {
     for row in rows("timestamps.jsonl") {
         let plain = BASE64_STANDARD.decode(row.text("stripped_b64")).expect("base64");
-        let plain = crate::row::read_whole(&sse(false), plain);
-        let stamped = row.outcome(&sse(true));
+        let plain = read_all_ways(&as_framing(Framing::Sse), plain);
+        let stamped = row.outcome(&stamped(Framing::Sse));
         let texts = |outcome: &Outcome| -> Vec<Option<String>> {
             outcome.frames.iter().map(|frame| data(frame).map(str::to_owned)).collect()
         };
@@ -175,7 +177,7 @@ fn json_array() {
 
 fn records(file: &str, key: &str) {
     for row in rows(file) {
-        let outcome = row.outcome(&Options { stamps: true, ..Options::default() });
+        let outcome = row.outcome(&pasted());
         let framing = row.text("format");
         if framing == "none" {
             assert!(outcome.guessed, "{}", row.id);
@@ -216,7 +218,7 @@ fn records(file: &str, key: &str) {
 
 #[test]
 fn eventstream() {
-    let options = Options { framing: Some(Framing::AwsEventstream), ..Options::default() };
+    let options = as_framing(Framing::AwsEventstream);
     for row in rows("eventstream.jsonl") {
         let outcome = row.outcome(&options);
         assert_messages(&row, &outcome);
