@@ -1,0 +1,267 @@
+//! Which format is it: ordered tests on one frame, and the request's path as a hint (`FORMATS.md` 1).
+
+use teeline_decoder::Framing;
+
+use crate::{format::Event, json::{Json, Object}};
+
+/// Which format a frame names; `None` for frames that many formats have.
+pub(crate) fn vote(event: &Event<'_>) -> Option<&'static str> {
+    let name = event.name().unwrap_or_default();
+    if event.framing == Framing::AwsEventstream {
+        return Some(if name == "chunk" { "bedrock-invoke" } else { "bedrock-converse" });
+    }
+    match &event.object {
+        Some(object) => object_vote(object, name),
+        None if is_message_list(event.json) => Some("langserve"),
+        None => langgraph_event(name),
+    }
+}
+
+/// Which format a plain, non-streamed document is of.
+pub(crate) fn vote_document(event: &Event<'_>) -> Option<&'static str> {
+    let object = event.object.as_ref()?;
+    let kind = object.str("object").unwrap_or_default();
+    let data_type = object.str("type").unwrap_or_default();
+    match (&*kind, &*data_type) {
+        ("response", _) => return Some("openai-responses"),
+        ("interaction", _) => return Some("gemini-interactions"),
+        ("conversation.response", _) => return Some("mistral-conversations"),
+        (_, "message") => return Some("anthropic-messages"),
+        _ => {}
+    }
+    if object.get("stopReason").is_some() && object.get("output").is_some_and(Json::is_object) {
+        return Some("bedrock-converse");
+    }
+    if object.has("finish_reason") && object.get("message").is_some_and(Json::is_object) {
+        return Some("cohere");
+    }
+    if object.has("generated_text") {
+        return Some("tgi");
+    }
+    if object.has("output") && object.get("metadata").is_some_and(|data| data.get("run_id").is_some()) {
+        return Some("langserve");
+    }
+    object_vote(object, event.name().unwrap_or_default())
+}
+
+/// Lines of the Vercel data stream: a code, a colon, JSON.
+pub(crate) fn vote_text(data: &str) -> Option<&'static str> {
+    let (code, value) = data.split_once(':')?;
+    let known = matches!(code.as_bytes(), [b'0'..=b'9' | b'a'..=b'k']);
+    (known && Json::parse(value).is_ok()).then_some("vercel-data")
+}
+
+/// The rows of the table that look at an object, in its order.
+fn object_vote(object: &Object<'_>, event: &str) -> Option<&'static str> {
+    let data_type = object.str("type").unwrap_or_default();
+    if object.str("jsonrpc").as_deref() == Some("2.0") {
+        return Some("mcp");
+    }
+    named_object(object, event)
+        .or_else(|| match &*data_type {
+            "ping" | "keepalive" => Some(None),
+            "error" => Some(error_type(object)),
+            _ => None,
+        })
+        .unwrap_or_else(|| {
+            google(object)
+                .or_else(|| typed(&data_type))
+                .or_else(|| shaped(object))
+                .or_else(|| langgraph_event(event))
+        })
+}
+
+/// Rows 4 to 10. `Some(None)`: neutral, no later row is asked.
+fn named_object(object: &Object<'_>, event: &str) -> Option<Option<&'static str>> {
+    let kind = object.str("object").unwrap_or_default();
+    let data_type = object.str("type").unwrap_or_default();
+    if kind.starts_with("chat.completion") || matches!(&*kind, "chat.reasoning" | "chat.reasoning.done") {
+        return Some(Some("openai-chat"));
+    }
+    if kind == "text_completion" || has_choice_text(object) {
+        return Some(Some("openai-completions"));
+    }
+    if kind.starts_with("thread.") || event.starts_with("thread.") {
+        return Some(Some("openai-assistants"));
+    }
+    if data_type == "response.completed" {
+        return Some(completed(object));
+    }
+    if data_type.starts_with("response.") && data_type != "response.started" {
+        return Some(Some("openai-responses"));
+    }
+    if is_behavior(&data_type) || (data_type.is_empty() && is_behavior(event)) {
+        return Some(Some("salyro-behavior"));
+    }
+    if data_type.is_empty() && event == "response.completed" {
+        return Some(completed(object));
+    }
+    is_anthropic(&data_type).then_some(Some("anthropic-messages"))
+}
+
+/// Row 7: the one name that two formats share.
+fn completed(object: &Object<'_>) -> Option<&'static str> {
+    if object.get("response").is_some_and(Json::is_object) {
+        return Some("openai-responses");
+    }
+    object.get("usage")?.get("inputTokens").map(|_| "salyro-behavior")
+}
+
+/// Row 12: whose error it is.
+fn error_type(object: &Object<'_>) -> Option<&'static str> {
+    let inner = object.get("error").and_then(|error| error.get("type"));
+    let numbered = object.has("sequence_number");
+    if inner.is_some_and(Json::is_string) && !numbered {
+        return Some("anthropic-messages");
+    }
+    if numbered || object.has("code") || object.has("message") {
+        return Some("openai-responses");
+    }
+    object.has("errorText").then_some("vercel-ui")
+}
+
+/// Rows 13 and 14.
+fn google(object: &Object<'_>) -> Option<&'static str> {
+    let event_type = object.str("event_type").unwrap_or_default();
+    if event_type.starts_with("interaction.") || event_type.starts_with("step.") {
+        return Some("gemini-interactions");
+    }
+    let wrapped = || object.get("response").and_then(Json::object).is_some_and(|inner| is_gemini(&inner));
+    (is_gemini(object) || wrapped()).then_some("gemini")
+}
+
+/// Rows 15 to 18: what `type` alone names.
+fn typed(data_type: &str) -> Option<&'static str> {
+    match data_type {
+        "message-start" | "content-start" | "content-delta" | "content-end" | "tool-plan-delta"
+        | "tool-call-start" | "tool-call-delta" | "tool-call-end" | "citation-start" | "citation-end"
+        | "message-end" | "debug" => Some("cohere"),
+        "start" | "message-metadata" | "start-step" | "finish-step" | "reset-step" | "text-start"
+        | "text-delta" | "text-end" | "reasoning-start" | "reasoning-delta" | "reasoning-end"
+        | "tool-input-start" | "tool-input-delta" | "tool-input-available" | "tool-input-error"
+        | "tool-approval-request" | "tool-approval-response" | "tool-output-available"
+        | "tool-output-error" | "tool-output-denied" | "source-url" | "source-document" | "file"
+        | "reasoning-file" | "custom" | "abort" | "finish" => Some("vercel-ui"),
+        _ if data_type.starts_with("data-") => Some("vercel-ui"),
+        _ if is_ag_ui(data_type) => Some("ag-ui"),
+        "function.call.delta" => Some("mistral-conversations"),
+        _ if ["conversation.", "message.output.", "tool.execution.", "agent.handoff."]
+            .iter()
+            .any(|prefix| data_type.starts_with(prefix)) =>
+        {
+            Some("mistral-conversations")
+        }
+        _ => None,
+    }
+}
+
+/// Rows 19 to 24: what the keys tell.
+fn shaped(object: &Object<'_>) -> Option<&'static str> {
+    let is = |key: &str, test: fn(Json<'_>) -> bool| object.get(key).is_some_and(test);
+    if is("done", |done| done.bool().is_some()) && ["message", "response", "model"].iter().any(|key| object.has(key)) {
+        return Some("ollama");
+    }
+    if is("token", Json::is_object) && object.has("generated_text") {
+        return Some("tgi");
+    }
+    if is("content", Json::is_string) && is("stop", |stop| stop.bool().is_some()) {
+        return Some("llama-cpp");
+    }
+    if is("output", Json::is_object) && (object.has("request_id") || object.has("usage")) && !object.has("choices") {
+        return Some("dashscope");
+    }
+    if is("choices", Json::is_array) {
+        return Some("openai-chat");
+    }
+    let legacy = is("completion", Json::is_string) || object.str("type").as_deref() == Some("completion");
+    legacy.then_some("anthropic-messages")
+}
+
+fn is_gemini(object: &Object<'_>) -> bool {
+    ["candidates", "promptFeedback", "usageMetadata"].iter().any(|key| object.has(key))
+        || (object.has("usage_metadata") && !object.has("choices"))
+}
+
+fn has_choice_text(object: &Object<'_>) -> bool {
+    let first = object.get("choices").and_then(Json::items).and_then(|choices| choices.first().copied());
+    first
+        .and_then(Json::object)
+        .is_some_and(|choice| choice.has("text") && !choice.has("delta") && !choice.has("message"))
+}
+
+fn is_behavior(name: &str) -> bool {
+    matches!(name, "response.started" | "output_text.delta" | "tool.started" | "tool.completed" | "tool.failed")
+}
+
+fn is_anthropic(data_type: &str) -> bool {
+    matches!(
+        data_type,
+        "message_start" | "content_block_start" | "content_block_delta" | "content_block_stop"
+            | "message_delta" | "message_stop" | "vertex_event"
+    )
+}
+
+fn is_ag_ui(data_type: &str) -> bool {
+    matches!(data_type, "RAW" | "CUSTOM")
+        || ["RUN_", "TEXT_MESSAGE_", "TOOL_CALL_", "REASONING_", "THINKING_", "STATE_", "MESSAGES_", "ACTIVITY_", "STEP_"]
+            .iter()
+            .any(|prefix| data_type.starts_with(prefix))
+            && data_type.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_')
+}
+
+/// Row 3: a list of messages, or a message and its metadata.
+fn is_message_list(json: Json<'_>) -> bool {
+    let Some(items) = json.items() else { return false };
+    let is_message = |item: &Json<'_>| {
+        let data_type = item.get("type").and_then(Json::str).unwrap_or_default();
+        matches!(
+            &*data_type,
+            "ai" | "human" | "tool" | "system" | "function" | "chat" | "remove"
+                | "AIMessageChunk" | "HumanMessageChunk" | "ToolMessageChunk" | "SystemMessageChunk" | "FunctionMessageChunk" | "ChatMessageChunk"
+        )
+    };
+    match items.as_slice() {
+        [] => false,
+        [message, metadata] if metadata.is_object() => is_message(message),
+        items => items.iter().all(is_message),
+    }
+}
+
+/// Row 25; a subgraph's name may follow the mode.
+fn langgraph_event(event: &str) -> Option<&'static str> {
+    let mode = event.split('|').next().unwrap_or_default();
+    matches!(
+        mode,
+        "metadata" | "values" | "updates" | "messages" | "messages/partial" | "messages/complete"
+            | "messages/metadata" | "custom" | "debug" | "events" | "end" | "feedback"
+    )
+    .then_some("langserve")
+}
+
+/// The format that a request path suggests (`FORMATS.md` 1.1). A hint: gateways rewrite paths.
+pub fn path_hint(target: &str) -> Option<&'static str> {
+    let path = target.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
+    let ends = |suffix: &str| path.ends_with(suffix);
+    let last = path.rsplit('/').next().unwrap_or_default();
+    Some(match () {
+        () if ends("/chat/completions") || ends("/agents/completions") => "openai-chat",
+        () if ends("/completions") => "openai-completions",
+        () if ends("/responses") || path.contains("/responses/") => "openai-responses",
+        () if ends("/v1/messages") || last.ends_with(":streamRawPredict") || last.ends_with(":rawPredict") => "anthropic-messages",
+        () if last.ends_with(":streamGenerateContent") || last.ends_with(":generateContent") => "gemini",
+        () if ends("/interactions") => "gemini-interactions",
+        () if ends("/runs/stream") => "langserve",
+        () if ends("/threads/runs") || ends("/submit_tool_outputs") || (path.contains("/threads/") && ends("/runs")) => "openai-assistants",
+        () if ends("/api/chat") || ends("/api/generate") => "ollama",
+        () if ends("/v2/chat") => "cohere",
+        () if ends("/converse-stream") || ends("/converse") => "bedrock-converse",
+        () if ends("/invoke-with-response-stream") => "bedrock-invoke",
+        () if path.contains("/services/aigc/") && ends("/generation") => "dashscope",
+        () if ends("/generate_stream") => "tgi",
+        () if ends("/stream") || ends("/stream_log") || ends("/stream_events") => "langserve",
+        () if ends("/completion") || ends("/infill") => "llama-cpp",
+        () if ends("/mcp") => "mcp",
+        () if ends("/v1/conversations") || path.contains("/v1/conversations/") => "mistral-conversations",
+        () => return None,
+    })
+}

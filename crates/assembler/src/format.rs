@@ -1,0 +1,166 @@
+//! What a format is, and the table of them.
+
+use teeline_decoder::{Frame, Framing};
+
+use crate::{
+    draft::Draft,
+    json::{Json, Object},
+    openai_chat,
+    response::Writer,
+};
+
+/// Every format that is read. The order means nothing: [`detect`](crate::detect) orders the tests.
+pub static FORMATS: &[Format] = &[openai_chat::FORMAT];
+
+/// The format of this name (contract 3.1).
+pub fn format(name: &str) -> Option<&'static Format> {
+    FORMATS.iter().find(|format| format.name == name)
+}
+
+/// A stream format: its name, what it demands, its words, and how its frames are read.
+#[derive(Debug)]
+pub struct Format {
+    /// The name of the contract, 3.1.
+    pub name: &'static str,
+    /// The name for people.
+    pub title: &'static str,
+    /// What the core judges, and how strictly.
+    pub rules: Rules,
+    /// What the finish reasons mean.
+    pub reasons: &'static [Reason],
+    /// What the format's own error types and codes mean: `(type or code, meaning)`. The common ones are
+    /// in [`Fault::meaning`](crate::Fault::meaning).
+    pub errors: &'static [(&'static str, &'static str)],
+    /// Makes an assembler for one stream.
+    pub start: fn() -> Box<dyn Assembler>,
+}
+
+/// A finish reason's meaning.
+#[derive(Clone, Copy, Debug)]
+pub struct Reason {
+    /// The value as the format sends it.
+    pub value: &'static str,
+    /// What it means, one sentence.
+    pub meaning: &'static str,
+    /// Where that is from.
+    pub source: &'static str,
+}
+
+/// When the sources of meanings were read.
+pub(crate) const AS_OF: &str = "2026-08";
+
+/// What `data: [DONE]` means to a format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sentinel {
+    /// It ends the stream.
+    Ends,
+    /// The stream ends before it; it may follow.
+    MayFollow,
+    /// It is no part of the format.
+    Unknown,
+}
+
+/// What the core demands of a stream in this format (`FORMATS.md` J).
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// What an output is called: `choice`, `candidate`, `message`.
+    pub unit: &'static str,
+    /// What ends the stream, in words that `no-end` puts after "without".
+    pub end: &'static str,
+    /// The event that begins it, for `no-start`; `None` where the format has none.
+    pub start: Option<&'static str>,
+    /// What `[DONE]` means.
+    pub sentinel: Sentinel,
+    /// Text comes in deltas by definition: values that look cumulative are noted, never repaired.
+    pub deltas: bool,
+    /// A call without a name, at the end: `tool-call-incomplete`.
+    pub calls_need_name: bool,
+    /// A call without an id, at the end: `tool-call-incomplete`.
+    pub calls_need_id: bool,
+    /// Calls have no end of their own: a call of an output that has stopped is closed at the end of the body.
+    pub judge_calls_at_end: bool,
+    /// A closed call without arguments: `arguments-not-json`.
+    pub empty_arguments: bool,
+    /// An ended stream with an output that has no finish reason: `no-finish-reason`.
+    pub reasons: bool,
+    /// An ended stream without usage: `usage-missing`.
+    pub usage: bool,
+}
+
+/// A frame as a format reads it.
+#[derive(Clone, Debug)]
+pub struct Event<'a> {
+    /// The frame: its place, ids, times.
+    pub frame: &'a Frame,
+    /// The framing it came in.
+    pub framing: Framing,
+    /// Its data.
+    pub json: Json<'a>,
+    /// Its data's members, where it is an object.
+    pub object: Option<Object<'a>>,
+}
+
+impl<'a> Event<'a> {
+    /// Reads a frame's data.
+    ///
+    /// # Errors
+    /// What the JSON parser said, where it is not JSON.
+    pub fn parse(frame: &'a Frame, framing: Framing, data: &'a str) -> Result<Self, String> {
+        let json = Json::parse(data)?;
+        Ok(Self { frame, framing, json, object: json.object() })
+    }
+
+    /// The same frame with other JSON in it, for formats that wrap another's.
+    pub fn with_json<'b>(&'b self, json: Json<'b>) -> Event<'b> {
+        Event { frame: self.frame, framing: self.framing, json, object: json.object() }
+    }
+
+    /// The `event` field.
+    pub fn name(&self) -> Option<&'a str> {
+        self.frame.event.as_deref()
+    }
+
+    /// The data's `type`.
+    pub fn data_type(&self) -> Option<std::borrow::Cow<'a, str>> {
+        self.object.as_ref()?.filled("type")
+    }
+}
+
+/// The reader of one stream in one format. Pure: the same frames give the same draft.
+pub trait Assembler: Send {
+    /// A frame whose data is JSON. Frames after the end come only if [`passes_end`](Self::passes_end).
+    ///
+    /// Frames that are nothing but an error object, `[DONE]`, frames without data and data that is not
+    /// JSON are the core's. A frame that is not the format's: [`Draft::unknown`].
+    fn frame(&mut self, event: &Event<'_>, draft: &mut Draft);
+
+    /// A frame whose data is not JSON. `true` if it is part of the format all the same.
+    fn text(&mut self, data: &str, frame: &Frame, draft: &mut Draft) -> bool {
+        let _ = (data, frame, draft);
+        false
+    }
+
+    /// A frame that names an event and has no data. `true` if it is part of the format all the same.
+    fn bare(&mut self, event: &str, draft: &mut Draft) -> bool {
+        let _ = (event, draft);
+        false
+    }
+
+    /// A frame after the end. `true` if it may come there: it is then read by [`frame`](Self::frame).
+    fn passes_end(&self, event: &Event<'_>) -> bool {
+        let _ = event;
+        false
+    }
+
+    /// A plain, non-streamed body: outputs, usage, id and model. The body itself is the response, an error
+    /// object in it is the core's.
+    fn document(&mut self, document: Json<'_>, draft: &mut Draft);
+
+    /// The body ended: what only the end can tell. The core judges its own findings after this.
+    fn finish(&mut self, draft: &mut Draft) {
+        let _ = draft;
+    }
+
+    /// Writes the equivalent non-streamed response, one value. Nothing written: there is none.
+    fn response(&self, out: &mut Writer<'_>);
+}

@@ -1,0 +1,133 @@
+//! The parts of an answer: texts, reasoning, refusals, tool calls and whatever else a format has.
+
+use std::fmt;
+
+use crate::{cumulative::Tally, node::Map, text::Text};
+
+/// A part of a [`Draft`](crate::Draft).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PartId(pub(crate) usize);
+
+/// What a part is: where its text counts, and its `kind` in the reading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PartKind {
+    /// Text of the answer.
+    Text,
+    /// Reasoning, thinking, thought summaries.
+    Reasoning,
+    /// A refusal.
+    Refusal,
+    /// A tool call that the client has to answer; its text is the arguments.
+    Call,
+    /// Anything else, with its name in the reading; its text counts nowhere.
+    Other(&'static str),
+}
+
+impl PartKind {
+    /// The `kind` in the reading.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Reasoning => "reasoning",
+            Self::Refusal => "refusal",
+            Self::Call => "tool-call",
+            Self::Other(name) => name,
+        }
+    }
+}
+
+/// How a block is addressed by the frames: the first field is a noun for it, as findings say it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Key {
+    /// `block 3`.
+    Index(&'static str, u64),
+    /// `part 3.0`: an index within another.
+    Pair(&'static str, u64, u64),
+    /// ``step `s1` ``.
+    Name(&'static str, Box<str>),
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Index(noun, index) => write!(f, "{noun} {index}"),
+            Self::Pair(noun, index, inner) => write!(f, "{noun} {index}.{inner}"),
+            Self::Name(noun, name) => write!(f, "{noun} `{name}`"),
+        }
+    }
+}
+
+/// A tool call's own fields.
+#[derive(Clone, Debug, Default)]
+pub struct Call {
+    /// Its position among the calls of its output.
+    pub index: u64,
+    /// Its id.
+    pub id: Option<String>,
+    /// The tool.
+    pub name: Option<String>,
+    /// Its input is free text, never judged as JSON.
+    pub free: bool,
+    /// It needs no id to be answered.
+    pub anonymous: bool,
+    /// Everything of it came.
+    pub complete: bool,
+    /// Its arguments have been judged, or need no judgement: an object the format carried as one.
+    pub judged: bool,
+}
+
+impl Call {
+    /// What it would need to be answered and never got.
+    pub(crate) fn missing(&self, needs_id: bool) -> Option<&'static str> {
+        match (needs_id && !self.anonymous && self.id.is_none(), self.name.is_none()) {
+            (true, true) => Some("id and name"),
+            (true, false) => Some("id"),
+            (false, true) => Some("name"),
+            (false, false) => None,
+        }
+    }
+}
+
+/// A part while it grows.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// What it is.
+    pub kind: PartKind,
+    /// Its text so far: a call's arguments, a block's text.
+    pub text: Text,
+    /// Of an output's parts of one kind, only those of the lowest rank that has text are joined: for
+    /// formats that send the same text in several places.
+    pub rank: u8,
+    /// What else its entry in the reading's `parts` shows.
+    pub extra: Map,
+    /// The fields of a tool call.
+    pub call: Call,
+    /// The place of its output among the draft's.
+    pub(crate) output: usize,
+    /// Its place among the output's parts.
+    pub(crate) place: u32,
+    /// Where in `text` the newest value begins.
+    pub(crate) newest: usize,
+    pub(crate) tally: Tally,
+}
+
+impl Part {
+    pub(crate) fn new(kind: PartKind, output: usize, place: u32) -> Self {
+        Self {
+            kind,
+            text: Text::default(),
+            rank: 0,
+            extra: Map::default(),
+            call: Call::default(),
+            output,
+            place,
+            newest: 0,
+            tally: Tally::default(),
+        }
+    }
+
+    /// Whether deltas with text came for it.
+    pub fn has_deltas(&self) -> bool {
+        self.tally.values() > 0
+    }
+}
