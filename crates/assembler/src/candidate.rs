@@ -1,31 +1,18 @@
 //! One reading of a stream, as one format: several run beside each other until the body tells which it is.
 
 use teeline_decoder::Frame;
-use teeline_finding::{Finding, Findings, Kind, Place};
+use teeline_finding::{Finding, Findings, Kind, Place, excerpt};
 
 use crate::{
     draft::Draft,
     failure::Fault,
     format::{Assembler, Event, Format, Rules, Sentinel},
     frame_log::Deed,
-    json::shorten,
     judge::{Close, judge},
 };
 
-/// The rules of a body that is of no known format: nothing is demanded.
-const UNKNOWN: Rules = Rules {
-    unit: "answer",
-    end: "an end",
-    start: None,
-    sentinel: Sentinel::Ends,
-    deltas: false,
-    calls_need_name: false,
-    calls_need_id: false,
-    judge_calls_at_end: false,
-    empty_arguments: false,
-    reasons: false,
-    usage: false,
-};
+/// The rules of a body that is of no known format.
+const UNKNOWN: Rules = Rules { sentinel: Sentinel::Ends, ..Rules::NONE };
 
 /// A format that reads along.
 pub(crate) struct Candidate {
@@ -37,7 +24,10 @@ pub(crate) struct Candidate {
 
 impl std::fmt::Debug for Candidate {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Candidate").field("format", &self.name()).field("draft", &self.draft).finish_non_exhaustive()
+        f.debug_struct("Candidate")
+            .field("format", &self.name())
+            .field("draft", &self.draft)
+            .finish_non_exhaustive()
     }
 }
 
@@ -115,6 +105,7 @@ impl Candidate {
         if is_error(event) {
             self.fault(event);
         } else if let Some(assembler) = &mut self.assembler {
+            self.draft.document = Some(event.json.compact());
             assembler.document(event.json, &mut self.draft);
         }
     }
@@ -145,9 +136,9 @@ impl Candidate {
         }
         if whole {
             self.draft.report(Kind::NotJson {
-                text: shorten(data),
+                text: excerpt(data),
                 error: error.to_owned(),
-                glued: !frame.recovered.is_empty(),
+                glued: frame.glued,
             });
         }
         if data.trim_ascii().starts_with("[DONE]") {
@@ -157,9 +148,10 @@ impl Candidate {
 
     /// A frame that names an event and has no data.
     pub(crate) fn bare(&mut self, event: &str) {
-        let known = self.assembler.as_mut().is_some_and(|assembler| assembler.bare(event, &mut self.draft));
+        let known =
+            self.assembler.as_mut().is_some_and(|assembler| assembler.bare(event, &mut self.draft));
         if !known {
-            self.draft.report(Kind::IgnoredLine { text: shorten(event), event_only: true });
+            self.draft.report(Kind::IgnoredLine { text: excerpt(event), event_only: true });
         }
     }
 
@@ -190,7 +182,7 @@ impl Candidate {
 
     fn after_end(&mut self, text: &str) {
         self.draft.log.deed(Deed::Other, || "after the end".to_owned());
-        self.draft.report(Kind::AfterEnd { text: shorten(text) });
+        self.draft.report(Kind::AfterEnd { text: excerpt(text) });
     }
 }
 
@@ -206,7 +198,8 @@ pub(crate) fn is_error(event: &Event<'_>) -> bool {
 /// How an unknown frame is called: by its event, type or object, or by its data.
 pub(crate) fn name_of(event: &Event<'_>) -> String {
     let object = event.object.as_ref();
-    let member = |key: &str| object.and_then(|object| object.filled(key)).map(std::borrow::Cow::into_owned);
+    let member =
+        |key: &str| object.and_then(|object| object.filled(key)).map(std::borrow::Cow::into_owned);
     event
         .name()
         .map(str::to_owned)

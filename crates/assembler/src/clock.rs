@@ -163,7 +163,8 @@ fn civil(days: i64) -> (i64, i64, i64) {
     let shifted = days + 719_468; // days since 0000-03-01
     let era = shifted.div_euclid(146_097);
     let day_of_era = shifted.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let year_of_era =
+        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let month_from_march = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
@@ -193,13 +194,13 @@ impl Spark {
         &self.bytes
     }
 
-    fn add(&mut self, at_us: i64, bytes: u64) {
-        let at_ms = u64::try_from(at_us / 1_000).unwrap_or(0);
-        let mut slot = at_ms / self.slot_ms;
+    fn add(&mut self, us: i64, bytes: u64) {
+        let ms = u64::try_from(us / 1_000).unwrap_or(0);
+        let mut slot = ms / self.slot_ms;
         while slot >= Self::SLOTS as u64 {
             self.bytes = self.bytes.chunks(2).map(|pair| pair.iter().sum()).collect();
             self.slot_ms *= 2;
-            slot = at_ms / self.slot_ms;
+            slot = ms / self.slot_ms;
         }
         let slot = usize::try_from(slot).unwrap_or(0);
         if self.bytes.len() <= slot {
@@ -266,7 +267,10 @@ mod tests {
         clock.chunk(10, 7);
         clock.chunk(20, 9);
         for (offset, us) in [(0, 5), (9, 5), (10, 7), (25, 9)] {
-            assert_eq!(clock.arrived(offset), Moment { us: Some(us), wall_us: Some(1_000_000 + us) });
+            assert_eq!(
+                clock.arrived(offset),
+                Moment { us: Some(us), wall_us: Some(1_000_000 + us) }
+            );
         }
         clock.forget_before(15);
         assert_eq!(clock.arrived(15).us, Some(7));

@@ -50,9 +50,8 @@ impl Tally {
         } else {
             self.values == 2 && self.extended == 1 && self.first_chars >= 12
         };
-        cumulative.then(|| {
-            format!("{} of {pairs} begin with the one before", self.extended + self.same)
-        })
+        cumulative
+            .then(|| format!("{} of {pairs} begin with the one before", self.extended + self.same))
     }
 }
 
@@ -100,7 +99,15 @@ mod tests {
             (&["a", "ab", "aabab", " ha", " ha"], false),
             (&["a long start", "", "a long start and more"], true),
             (&["short", "short and more"], false),
-            (&["The answer is 41 and", "The answer is 42 and more", "The answer is 42 and more to come", "The answer is 42 and more to come now and then"], true),
+            (
+                &[
+                    "The answer is 41 and",
+                    "The answer is 42 and more",
+                    "The answer is 42 and more to come",
+                    "The answer is 42 and more to come now and then",
+                ],
+                true,
+            ),
         ] {
             assert_eq!(tally(values).evidence().is_some(), cumulative, "{values:?}");
         }

@@ -2,7 +2,10 @@
 
 use teeline_decoder::Framing;
 
-use crate::{format::Event, json::{Json, Object}};
+use crate::{
+    format::Event,
+    json::{Json, Object},
+};
 
 /// Which format a frame names; `None` for frames that many formats have.
 pub(crate) fn vote(event: &Event<'_>) -> Option<&'static str> {
@@ -38,7 +41,9 @@ pub(crate) fn vote_document(event: &Event<'_>) -> Option<&'static str> {
     if object.has("generated_text") {
         return Some("tgi");
     }
-    if object.has("output") && object.get("metadata").is_some_and(|data| data.get("run_id").is_some()) {
+    if object.has("output")
+        && object.get("metadata").is_some_and(|data| data.get("run_id").is_some())
+    {
         return Some("langserve");
     }
     object_vote(object, event.name().unwrap_or_default())
@@ -51,52 +56,68 @@ pub(crate) fn vote_text(data: &str) -> Option<&'static str> {
     (known && Json::parse(value).is_ok()).then_some("vercel-data")
 }
 
+/// What a row of the table says of a frame.
+enum Row {
+    Names(&'static str),
+    /// Many formats have such frames; no later row is asked.
+    Neutral,
+    /// The row does not fit.
+    Next,
+}
+
+impl Row {
+    fn from_known(name: Option<&'static str>) -> Self {
+        name.map_or(Self::Neutral, Self::Names)
+    }
+}
+
 /// The rows of the table that look at an object, in its order.
 fn object_vote(object: &Object<'_>, event: &str) -> Option<&'static str> {
-    let data_type = object.str("type").unwrap_or_default();
     if object.str("jsonrpc").as_deref() == Some("2.0") {
         return Some("mcp");
     }
-    named_object(object, event)
-        .or_else(|| match &*data_type {
-            "ping" | "keepalive" => Some(None),
-            "error" => Some(error_type(object)),
-            _ => None,
-        })
-        .unwrap_or_else(|| {
-            google(object)
-                .or_else(|| typed(&data_type))
-                .or_else(|| shaped(object))
-                .or_else(|| langgraph_event(event))
-        })
+    match named_object(object, event) {
+        Row::Names(name) => return Some(name),
+        Row::Neutral => return None,
+        Row::Next => {}
+    }
+    let data_type = object.str("type").unwrap_or_default();
+    match &*data_type {
+        "ping" | "keepalive" => None,
+        "error" => error_type(object),
+        _ => google(object)
+            .or_else(|| typed(&data_type))
+            .or_else(|| shaped(object))
+            .or_else(|| langgraph_event(event)),
+    }
 }
 
-/// Rows 4 to 10. `Some(None)`: neutral, no later row is asked.
-fn named_object(object: &Object<'_>, event: &str) -> Option<Option<&'static str>> {
+/// Rows 4 to 10.
+fn named_object(object: &Object<'_>, event: &str) -> Row {
     let kind = object.str("object").unwrap_or_default();
     let data_type = object.str("type").unwrap_or_default();
-    if kind.starts_with("chat.completion") || matches!(&*kind, "chat.reasoning" | "chat.reasoning.done") {
-        return Some(Some("openai-chat"));
+    if kind.starts_with("chat.completion")
+        || matches!(&*kind, "chat.reasoning" | "chat.reasoning.done")
+    {
+        return Row::Names("openai-chat");
     }
     if kind == "text_completion" || has_choice_text(object) {
-        return Some(Some("openai-completions"));
+        return Row::Names("openai-completions");
     }
     if kind.starts_with("thread.") || event.starts_with("thread.") {
-        return Some(Some("openai-assistants"));
+        return Row::Names("openai-assistants");
     }
-    if data_type == "response.completed" {
-        return Some(completed(object));
+    if data_type == "response.completed" || (data_type.is_empty() && event == "response.completed")
+    {
+        return Row::from_known(completed(object));
     }
     if data_type.starts_with("response.") && data_type != "response.started" {
-        return Some(Some("openai-responses"));
+        return Row::Names("openai-responses");
     }
     if is_behavior(&data_type) || (data_type.is_empty() && is_behavior(event)) {
-        return Some(Some("salyro-behavior"));
+        return Row::Names("salyro-behavior");
     }
-    if data_type.is_empty() && event == "response.completed" {
-        return Some(completed(object));
-    }
-    is_anthropic(&data_type).then_some(Some("anthropic-messages"))
+    if is_anthropic(&data_type) { Row::Names("anthropic-messages") } else { Row::Next }
 }
 
 /// Row 7: the one name that two formats share.
@@ -126,7 +147,8 @@ fn google(object: &Object<'_>) -> Option<&'static str> {
     if event_type.starts_with("interaction.") || event_type.starts_with("step.") {
         return Some("gemini-interactions");
     }
-    let wrapped = || object.get("response").and_then(Json::object).is_some_and(|inner| is_gemini(&inner));
+    let wrapped =
+        || object.get("response").and_then(Json::object).is_some_and(|inner| is_gemini(&inner));
     (is_gemini(object) || wrapped()).then_some("gemini")
 }
 
@@ -134,14 +156,35 @@ fn google(object: &Object<'_>) -> Option<&'static str> {
 fn typed(data_type: &str) -> Option<&'static str> {
     match data_type {
         "message-start" | "content-start" | "content-delta" | "content-end" | "tool-plan-delta"
-        | "tool-call-start" | "tool-call-delta" | "tool-call-end" | "citation-start" | "citation-end"
-        | "message-end" | "debug" => Some("cohere"),
-        "start" | "message-metadata" | "start-step" | "finish-step" | "reset-step" | "text-start"
-        | "text-delta" | "text-end" | "reasoning-start" | "reasoning-delta" | "reasoning-end"
-        | "tool-input-start" | "tool-input-delta" | "tool-input-available" | "tool-input-error"
-        | "tool-approval-request" | "tool-approval-response" | "tool-output-available"
-        | "tool-output-error" | "tool-output-denied" | "source-url" | "source-document" | "file"
-        | "reasoning-file" | "custom" | "abort" | "finish" => Some("vercel-ui"),
+        | "tool-call-start" | "tool-call-delta" | "tool-call-end" | "citation-start"
+        | "citation-end" | "message-end" | "debug" => Some("cohere"),
+        "start"
+        | "message-metadata"
+        | "start-step"
+        | "finish-step"
+        | "reset-step"
+        | "text-start"
+        | "text-delta"
+        | "text-end"
+        | "reasoning-start"
+        | "reasoning-delta"
+        | "reasoning-end"
+        | "tool-input-start"
+        | "tool-input-delta"
+        | "tool-input-available"
+        | "tool-input-error"
+        | "tool-approval-request"
+        | "tool-approval-response"
+        | "tool-output-available"
+        | "tool-output-error"
+        | "tool-output-denied"
+        | "source-url"
+        | "source-document"
+        | "file"
+        | "reasoning-file"
+        | "custom"
+        | "abort"
+        | "finish" => Some("vercel-ui"),
         _ if data_type.starts_with("data-") => Some("vercel-ui"),
         _ if is_ag_ui(data_type) => Some("ag-ui"),
         "function.call.delta" => Some("mistral-conversations"),
@@ -156,9 +199,11 @@ fn typed(data_type: &str) -> Option<&'static str> {
 }
 
 /// Rows 19 to 24: what the keys tell.
-fn shaped(object: &Object<'_>) -> Option<&'static str> {
-    let is = |key: &str, test: fn(Json<'_>) -> bool| object.get(key).is_some_and(test);
-    if is("done", |done| done.bool().is_some()) && ["message", "response", "model"].iter().any(|key| object.has(key)) {
+fn shaped<'a>(object: &Object<'a>) -> Option<&'static str> {
+    let is = |key: &str, test: fn(Json<'a>) -> bool| object.get(key).is_some_and(test);
+    if is("done", |done| done.bool().is_some())
+        && ["message", "response", "model"].iter().any(|key| object.has(key))
+    {
         return Some("ollama");
     }
     if is("token", Json::is_object) && object.has("generated_text") {
@@ -167,13 +212,17 @@ fn shaped(object: &Object<'_>) -> Option<&'static str> {
     if is("content", Json::is_string) && is("stop", |stop| stop.bool().is_some()) {
         return Some("llama-cpp");
     }
-    if is("output", Json::is_object) && (object.has("request_id") || object.has("usage")) && !object.has("choices") {
+    if is("output", Json::is_object)
+        && (object.has("request_id") || object.has("usage"))
+        && !object.has("choices")
+    {
         return Some("dashscope");
     }
     if is("choices", Json::is_array) {
         return Some("openai-chat");
     }
-    let legacy = is("completion", Json::is_string) || object.str("type").as_deref() == Some("completion");
+    let legacy =
+        is("completion", Json::is_string) || object.str("type").as_deref() == Some("completion");
     legacy.then_some("anthropic-messages")
 }
 
@@ -183,29 +232,52 @@ fn is_gemini(object: &Object<'_>) -> bool {
 }
 
 fn has_choice_text(object: &Object<'_>) -> bool {
-    let first = object.get("choices").and_then(Json::items).and_then(|choices| choices.first().copied());
+    let first =
+        object.get("choices").and_then(Json::items).and_then(|choices| choices.first().copied());
     first
         .and_then(Json::object)
         .is_some_and(|choice| choice.has("text") && !choice.has("delta") && !choice.has("message"))
 }
 
 fn is_behavior(name: &str) -> bool {
-    matches!(name, "response.started" | "output_text.delta" | "tool.started" | "tool.completed" | "tool.failed")
+    matches!(
+        name,
+        "response.started"
+            | "output_text.delta"
+            | "tool.started"
+            | "tool.completed"
+            | "tool.failed"
+    )
 }
 
 fn is_anthropic(data_type: &str) -> bool {
     matches!(
         data_type,
-        "message_start" | "content_block_start" | "content_block_delta" | "content_block_stop"
-            | "message_delta" | "message_stop" | "vertex_event"
+        "message_start"
+            | "content_block_start"
+            | "content_block_delta"
+            | "content_block_stop"
+            | "message_delta"
+            | "message_stop"
+            | "vertex_event"
     )
 }
 
 fn is_ag_ui(data_type: &str) -> bool {
     matches!(data_type, "RAW" | "CUSTOM")
-        || ["RUN_", "TEXT_MESSAGE_", "TOOL_CALL_", "REASONING_", "THINKING_", "STATE_", "MESSAGES_", "ACTIVITY_", "STEP_"]
-            .iter()
-            .any(|prefix| data_type.starts_with(prefix))
+        || [
+            "RUN_",
+            "TEXT_MESSAGE_",
+            "TOOL_CALL_",
+            "REASONING_",
+            "THINKING_",
+            "STATE_",
+            "MESSAGES_",
+            "ACTIVITY_",
+            "STEP_",
+        ]
+        .iter()
+        .any(|prefix| data_type.starts_with(prefix))
             && data_type.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_')
 }
 
@@ -216,8 +288,18 @@ fn is_message_list(json: Json<'_>) -> bool {
         let data_type = item.get("type").and_then(Json::str).unwrap_or_default();
         matches!(
             &*data_type,
-            "ai" | "human" | "tool" | "system" | "function" | "chat" | "remove"
-                | "AIMessageChunk" | "HumanMessageChunk" | "ToolMessageChunk" | "SystemMessageChunk" | "FunctionMessageChunk" | "ChatMessageChunk"
+            "ai" | "human"
+                | "tool"
+                | "system"
+                | "function"
+                | "chat"
+                | "remove"
+                | "AIMessageChunk"
+                | "HumanMessageChunk"
+                | "ToolMessageChunk"
+                | "SystemMessageChunk"
+                | "FunctionMessageChunk"
+                | "ChatMessageChunk"
         )
     };
     match items.as_slice() {
@@ -232,8 +314,18 @@ fn langgraph_event(event: &str) -> Option<&'static str> {
     let mode = event.split('|').next().unwrap_or_default();
     matches!(
         mode,
-        "metadata" | "values" | "updates" | "messages" | "messages/partial" | "messages/complete"
-            | "messages/metadata" | "custom" | "debug" | "events" | "end" | "feedback"
+        "metadata"
+            | "values"
+            | "updates"
+            | "messages"
+            | "messages/partial"
+            | "messages/complete"
+            | "messages/metadata"
+            | "custom"
+            | "debug"
+            | "events"
+            | "end"
+            | "feedback"
     )
     .then_some("langserve")
 }
@@ -247,11 +339,23 @@ pub fn path_hint(target: &str) -> Option<&'static str> {
         () if ends("/chat/completions") || ends("/agents/completions") => "openai-chat",
         () if ends("/completions") => "openai-completions",
         () if ends("/responses") || path.contains("/responses/") => "openai-responses",
-        () if ends("/v1/messages") || last.ends_with(":streamRawPredict") || last.ends_with(":rawPredict") => "anthropic-messages",
-        () if last.ends_with(":streamGenerateContent") || last.ends_with(":generateContent") => "gemini",
+        () if ends("/v1/messages")
+            || last.ends_with(":streamRawPredict")
+            || last.ends_with(":rawPredict") =>
+        {
+            "anthropic-messages"
+        }
+        () if last.ends_with(":streamGenerateContent") || last.ends_with(":generateContent") => {
+            "gemini"
+        }
         () if ends("/interactions") => "gemini-interactions",
         () if ends("/runs/stream") => "langserve",
-        () if ends("/threads/runs") || ends("/submit_tool_outputs") || (path.contains("/threads/") && ends("/runs")) => "openai-assistants",
+        () if ends("/threads/runs")
+            || ends("/submit_tool_outputs")
+            || (path.contains("/threads/") && ends("/runs")) =>
+        {
+            "openai-assistants"
+        }
         () if ends("/api/chat") || ends("/api/generate") => "ollama",
         () if ends("/v2/chat") => "cohere",
         () if ends("/converse-stream") || ends("/converse") => "bedrock-converse",
@@ -261,7 +365,9 @@ pub fn path_hint(target: &str) -> Option<&'static str> {
         () if ends("/stream") || ends("/stream_log") || ends("/stream_events") => "langserve",
         () if ends("/completion") || ends("/infill") => "llama-cpp",
         () if ends("/mcp") => "mcp",
-        () if ends("/v1/conversations") || path.contains("/v1/conversations/") => "mistral-conversations",
+        () if ends("/v1/conversations") || path.contains("/v1/conversations/") => {
+            "mistral-conversations"
+        }
         () => return None,
     })
 }

@@ -4,21 +4,26 @@
 //! once for all formats. Every [`append`](Draft::append) is logged (frame, output, part, bytes), so that
 //! provenance costs a format nothing.
 
+mod blocks;
+mod calls;
+mod findings;
+mod parts;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use teeline_finding::{Findings, Kind, Place};
+use teeline_finding::{Findings, Kind, Place, excerpt};
 
 use crate::{
     failure::Fault,
     format::Rules,
     frame_log::{Deed, FrameLog},
-    json::{Json, shorten},
+    json::Json,
     node::{Map, Node},
-    provenance::{Added, Provenance},
-    text::Str,
+    provenance::Provenance,
 };
 
 pub use crate::part::{Call, Key, Part, PartId, PartKind};
+pub use parts::difference;
 
 /// What an output, a part or a new key costs of the text limit beyond its bytes.
 const OVERHEAD: usize = 128;
@@ -61,6 +66,7 @@ struct Block {
 
 /// What a stream has built so far, and what was wrong on the way.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about the stream")]
 pub struct Draft {
     rules: Rules,
     pub(crate) place: Place,
@@ -76,6 +82,8 @@ pub struct Draft {
     blocks: HashMap<Key, Block>,
     pub(crate) usage: Option<(Tokens, Node)>,
     pub(crate) fault: Option<Fault>,
+    /// A plain body, which is its own response.
+    pub(crate) document: Option<Box<str>>,
     pub(crate) started: bool,
     pub(crate) ended: bool,
     pub(crate) failed: bool,
@@ -105,6 +113,7 @@ impl Draft {
             blocks: HashMap::new(),
             usage: None,
             fault: None,
+            document: None,
             started: false,
             ended: false,
             failed: false,
@@ -128,52 +137,6 @@ impl Draft {
     }
 }
 
-/// Findings.
-impl Draft {
-    /// Reports something at the current frame.
-    pub fn report(&mut self, kind: Kind) {
-        let place = self.place;
-        self.report_at(place, kind);
-    }
-
-    /// Reports something about the whole stream.
-    pub fn report_stream(&mut self, kind: Kind) {
-        self.report_at(Place::STREAM, kind);
-    }
-
-    pub(crate) fn report_at(&mut self, place: Place, kind: Kind) {
-        match &mut self.closing {
-            Some(closing) => closing.push((place, kind)),
-            None => self.findings.report(place, kind),
-        }
-    }
-
-    /// Reports something once: later reports with the same `key` are dropped.
-    pub fn report_once(&mut self, key: &str, kind: Kind) {
-        if self.said.len() < ONCE && self.said.insert(key.to_owned()) {
-            self.report(kind);
-        }
-    }
-
-    /// The frame is no frame of this format: `unknown-event`.
-    pub fn unknown(&mut self, name: &str) {
-        self.log.deed(Deed::Other, || "unknown".to_owned());
-        self.report(Kind::UnknownEvent { name: shorten(name) });
-    }
-
-    /// Something is carried and not read; named once: `not-assembled`.
-    pub fn not_assembled(&mut self, what: &str) {
-        let what = shorten(what);
-        self.report_once(&format!("not assembled {what}"), Kind::NotAssembled { what });
-    }
-
-    /// A field has another shape than its schema says, and is not read: `bad-field`.
-    pub fn bad_field(&mut self, field: &str, expected: &str, value: Json<'_>) {
-        let (field, expected, value) = (field.to_owned(), expected.to_owned(), value.shortened());
-        self.report(Kind::BadField { field, expected, value });
-    }
-}
-
 /// The response as a whole.
 impl Draft {
     /// The response's id, FIRST+. Another one later is `id-changed`, once; `what` names it there.
@@ -184,7 +147,7 @@ impl Draft {
         match &self.id {
             None => self.id = Some(id.to_owned()),
             Some(first) if first != id => {
-                let (first, second) = (shorten(first), shorten(id));
+                let (first, second) = (excerpt(first), excerpt(id));
                 let key = format!("id {what}");
                 self.report_once(&key, Kind::IdChanged { what: what.to_owned(), first, second });
             }
@@ -231,7 +194,7 @@ impl Draft {
 
     /// An error after which the stream goes on: `error-event`.
     pub fn fail_and_go_on(&mut self, fault: Fault) {
-        let (message, error_type) = (shorten(&fault.message), fault.label().to_owned());
+        let (message, error_type) = (excerpt(&fault.message), fault.label().to_owned());
         self.log.deed(Deed::Error, || format!("error: {message}"));
         self.report(Kind::ErrorEvent { message, error_type });
         self.fault = Some(fault);
@@ -303,6 +266,11 @@ impl Draft {
         self.by_index.get(&output).and_then(|at| self.outputs.get(*at))?.finish.as_deref()
     }
 
+    /// Who speaks.
+    pub fn role_of(&self, output: u64) -> Option<&str> {
+        self.by_index.get(&output).and_then(|at| self.outputs.get(*at))?.role.as_deref()
+    }
+
     /// The outputs' indexes, ascending.
     pub fn output_indexes(&self) -> impl Iterator<Item = u64> {
         self.by_index.keys().copied()
@@ -326,272 +294,6 @@ impl Draft {
     }
 }
 
-/// Parts.
-impl Draft {
-    /// A new part at the end of an output.
-    pub fn part(&mut self, output: u64, kind: PartKind) -> PartId {
-        let at = self.output_at(output);
-        let id = PartId(self.parts.len());
-        self.held += OVERHEAD;
-        let mut part = Part::new(kind, at, 0);
-        if let Some(output) = self.outputs.get_mut(at) {
-            part.place = u32::try_from(output.parts.len()).unwrap_or(u32::MAX);
-            output.parts.push(id);
-            if kind == PartKind::Call {
-                part.call.index = output.calls;
-                output.calls += 1;
-            }
-        }
-        self.parts.push(part);
-        id
-    }
-
-    /// A part.
-    pub fn get(&self, part: PartId) -> &Part {
-        // Ids are only made by `part`, and parts are never taken out.
-        &self.parts[part.0]
-    }
-
-    /// A part, to change its fields. Text goes through [`append`](Self::append) and its kin.
-    pub fn get_mut(&mut self, part: PartId) -> &mut Part {
-        &mut self.parts[part.0]
-    }
-
-    /// The index of the output that a part belongs to.
-    pub fn output_of(&self, part: PartId) -> u64 {
-        self.outputs.get(self.get(part).output).map_or(0, |output| output.index)
-    }
-
-    /// APPEND: a delta of a part's text.
-    pub fn append(&mut self, part: PartId, more: &Str<'_>) {
-        if more.is_empty() || !self.admit(more.as_bytes().len()) {
-            return;
-        }
-        let part = &mut self.parts[part.0];
-        let before = part.text.len();
-        let newest = part.text.as_bytes().get(part.newest..).unwrap_or_default();
-        part.tally.add(newest, more.as_bytes());
-        part.text.append(more);
-        part.newest = (part.text.len() + before).saturating_sub(before + more.as_bytes().len());
-        self.log_added(part_id(part, &self.outputs), before, 0, more);
-    }
-
-    /// REPLACE: a whole new text, kept from where it differs. Reports nothing.
-    pub fn replace(&mut self, part: PartId, text: &Str<'_>) {
-        let _ = self.replaced(part, text);
-    }
-
-    /// CUM: the text so far. A value that changes earlier text is `rewritten`; `what` names it there.
-    pub fn snapshot(&mut self, part: PartId, text: &Str<'_>, what: &str) {
-        if text.is_empty() && self.get(part).text.is_empty() {
-            return;
-        }
-        let (before, common) = self.replaced(part, text);
-        if common < before {
-            let kept = self.get(part).text.as_bytes().get(..common).unwrap_or_default();
-            let at = crate::text::count_chars(kept);
-            self.report(Kind::Rewritten { what: what.to_owned(), at });
-        }
-    }
-
-    /// An authoritative final text. If deltas came and gave another, it is `done-mismatch`, and the final
-    /// one is kept.
-    pub fn settle(&mut self, part: PartId, text: &Str<'_>, what: &str) {
-        let known = self.get(part);
-        if known.has_deltas() && known.text.as_bytes() != text.as_bytes() {
-            let (kept, assembled) = difference(&text.to_str(), &known.text.to_str());
-            self.report(Kind::DoneMismatch { what: what.to_owned(), kept, assembled });
-        }
-        self.replace(part, text);
-    }
-
-    /// The length before, and how much of it was kept.
-    fn replaced(&mut self, part: PartId, text: &Str<'_>) -> (usize, usize) {
-        let known = &mut self.parts[part.0];
-        let before = known.text.len();
-        let common = crate::cumulative::common_prefix(known.text.as_bytes(), text.as_bytes());
-        let added = text.as_bytes().get(common..).unwrap_or_default().to_vec();
-        if !self.admit(added.len()) {
-            return (before, before);
-        }
-        self.held = self.held.saturating_sub(before - common);
-        let known = &mut self.parts[part.0];
-        known.text.truncate(common);
-        let added = Str::from_wtf8(added);
-        known.text.append(&added);
-        known.newest = 0;
-        self.log_added(part_id(known, &self.outputs), common, before - common, &added);
-        (before, common)
-    }
-
-    fn log_added(&mut self, at: (u64, u32, usize), before: usize, cut: usize, more: &Str<'_>) {
-        let (output, place, part) = at;
-        let known = &self.parts[part];
-        let bytes = known.text.len().saturating_sub(before);
-        let call = (known.kind == PartKind::Call).then_some(known.call.index);
-        self.log.gain(known.kind, output, call, known.rank, more);
-        let frame = self.place.frame.unwrap_or_default();
-        self.provenance.push(Added::new(frame, output, place, bytes, cut));
-    }
-}
-
-/// Blocks: what is opened, added to and closed under a key.
-impl Draft {
-    /// Opens a block with a part. An open or closed one under the same key is replaced: `block-restarted`.
-    pub fn open(&mut self, key: Key, output: u64, kind: PartKind) -> PartId {
-        if let Some(part) = self.blocks.get(&key).and_then(|block| block.part) {
-            let replaced = self.get(part).text.len() as u64;
-            self.restarted(&key, replaced);
-            self.replace(part, &Str::default());
-            let known = self.get_mut(part);
-            let (output, place, index) = (known.output, known.place, known.call.index);
-            *known = Part::new(kind, output, place);
-            known.call.index = index;
-            self.reopen(&key);
-            return part;
-        }
-        let part = self.part(output, kind);
-        self.insert(key, Some(part));
-        part
-    }
-
-    /// Opens a block that has no text of its own. `true` if it was there already: `block-restarted`.
-    pub fn open_bare(&mut self, key: Key) -> bool {
-        let known = self.blocks.contains_key(&key);
-        if known {
-            self.restarted(&key, 0);
-            self.reopen(&key);
-        } else {
-            self.insert(key, None);
-        }
-        known
-    }
-
-    /// The part of an open block, for formats whose blocks need no opening: made where it is not there.
-    pub fn ensure(&mut self, key: Key, output: u64, kind: PartKind) -> PartId {
-        if let Some(part) = self.blocks.get(&key).and_then(|block| block.part) {
-            return part;
-        }
-        let part = self.part(output, kind);
-        self.insert(key, Some(part));
-        part
-    }
-
-    /// The part of an open block. Not open: `block-unstarted`, and what came for it is dropped.
-    pub fn opened(&mut self, key: &Key) -> Option<PartId> {
-        match self.blocks.get(key) {
-            Some(block) if block.open => block.part,
-            _ => {
-                self.unstarted(key);
-                None
-            }
-        }
-    }
-
-    /// Closes a block. Not open: `block-unstarted`.
-    pub fn close(&mut self, key: &Key) -> Option<PartId> {
-        match self.blocks.get_mut(key) {
-            Some(block) if block.open => {
-                block.open = false;
-                let part = block.part;
-                self.log.deed(Deed::Control, || format!("{key} closed"));
-                part
-            }
-            _ => {
-                self.unstarted(key);
-                None
-            }
-        }
-    }
-
-    /// Whether a block is open.
-    pub fn is_open(&self, key: &Key) -> bool {
-        self.blocks.get(key).is_some_and(|block| block.open)
-    }
-
-    /// The part of a block, open or closed.
-    pub fn part_of(&self, key: &Key) -> Option<PartId> {
-        self.blocks.get(key)?.part
-    }
-
-    /// An event came for something that was never opened: `block-unstarted`.
-    pub fn unstarted(&mut self, key: &Key) {
-        self.broken = true;
-        self.report(Kind::BlockUnstarted { what: key.to_string() });
-    }
-
-    /// Something was opened a second time: `block-restarted`.
-    pub fn restarted(&mut self, key: &Key, replaced: u64) {
-        self.broken = true;
-        self.report(Kind::BlockRestarted { what: key.to_string(), replaced });
-    }
-
-    /// The blocks that are open, in the order in which they were opened.
-    pub(crate) fn open_blocks(&self) -> Vec<Key> {
-        let mut open: Vec<_> = self.blocks.iter().filter(|(_, block)| block.open).collect();
-        open.sort_by_key(|(_, block)| block.order);
-        open.into_iter().map(|(key, _)| key.clone()).collect()
-    }
-
-    fn insert(&mut self, key: Key, part: Option<PartId>) {
-        self.log.deed(Deed::Control, || format!("{key} opened"));
-        self.held += OVERHEAD;
-        let order = self.blocks.len();
-        self.blocks.insert(key, Block { part, open: true, order });
-    }
-
-    fn reopen(&mut self, key: &Key) {
-        if let Some(block) = self.blocks.get_mut(key) {
-            block.open = true;
-        }
-    }
-}
-
-/// Tool calls: parts of kind [`PartKind::Call`].
-impl Draft {
-    /// A call's id, FIRST+.
-    pub fn call_id(&mut self, part: PartId, id: &str) {
-        let call = &mut self.get_mut(part).call;
-        if !id.is_empty() && call.id.is_none() {
-            call.id = Some(id.to_owned());
-        }
-    }
-
-    /// A call's tool, FIRST+.
-    pub fn call_name(&mut self, part: PartId, name: &str) {
-        let call = &mut self.get_mut(part).call;
-        if !name.is_empty() && call.name.is_none() {
-            call.name = Some(name.to_owned());
-            let index = call.index;
-            self.log.deed(Deed::Control, || format!("tool {index} {name}"));
-        }
-    }
-
-    /// A call's arguments as an object of the format's own: REPLACE, complete, not judged.
-    pub fn call_object(&mut self, part: PartId, arguments: Json<'_>) {
-        let compact = arguments.compact();
-        self.replace(part, &Str::from(&*compact));
-        let call = &mut self.get_mut(part).call;
-        call.complete = true;
-        call.judged = true;
-    }
-
-    /// Everything of a call came: its arguments are judged now, once: `arguments-not-json`.
-    pub fn close_call(&mut self, part: PartId) {
-        let (known, empty_is_fault) = (&self.parts[part.0], self.rules.empty_arguments);
-        let name = known.call.name.clone().unwrap_or_default();
-        let error = argument_error(known, empty_is_fault);
-        let call = &mut self.parts[part.0].call;
-        call.complete = true;
-        if std::mem::replace(&mut call.judged, true) || call.free {
-            return;
-        }
-        if let Some((error, empty)) = error {
-            self.report(Kind::ArgumentsNotJson { tool: name, error, empty });
-        }
-    }
-}
-
 /// Bounds.
 impl Draft {
     /// EXTEND and PUSH onto a tree of the format's own: whether `bytes` more may be kept.
@@ -606,7 +308,13 @@ impl Draft {
     }
 
     /// Carries a vendor's field along by a verb of [`Map`]: what is new counts against the bound.
-    pub fn carry(&mut self, map: &mut Map, key: &str, value: Json<'_>, verb: fn(&mut Map, &str, Json<'_>)) {
+    pub fn carry(
+        &mut self,
+        map: &mut Map,
+        key: &str,
+        value: Json<'_>,
+        verb: fn(&mut Map, &str, Json<'_>),
+    ) {
         if map.has(key) || self.admit(OVERHEAD + key.len() + value.raw().len()) {
             verb(map, key, value);
         }
@@ -618,31 +326,4 @@ impl Draft {
             map.extend(key, value);
         }
     }
-}
-
-fn argument_error(part: &Part, empty_is_fault: bool) -> Option<(String, bool)> {
-    let text = part.text.to_escaped();
-    if text.trim().is_empty() {
-        return empty_is_fault.then(|| ("empty".to_owned(), true));
-    }
-    Json::parse(&text).err().map(|error| (error, false))
-}
-
-fn part_id(part: &Part, outputs: &[Draw]) -> (u64, u32, usize) {
-    let output = outputs.get(part.output);
-    let id = output.and_then(|output| output.parts.get(part.place as usize));
-    (output.map_or(0, |output| output.index), part.place, id.map_or(0, |id| id.0))
-}
-
-/// Two texts from shortly before they part, for a finding.
-pub fn difference(kept: &str, assembled: &str) -> (String, String) {
-    const BEFORE: usize = 20;
-    let common = crate::cumulative::common_prefix(kept.as_bytes(), assembled.as_bytes());
-    let shared = kept.get(..common).unwrap_or_default();
-    let from = shared.char_indices().rev().nth(BEFORE).map_or(0, |(at, _)| at);
-    let cut = |text: &str| {
-        let shown = shorten(text.get(from..).unwrap_or_default());
-        if from > 0 { format!("…{shown}") } else { shown }
-    };
-    (cut(kept), cut(assembled))
 }

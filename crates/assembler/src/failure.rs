@@ -33,9 +33,15 @@ impl Fault {
         let message = ["message", "error", "errorText", "error_message", "detail", "details"]
             .into_iter()
             .find_map(|key| object.filled(key))
-            .map_or_else(|| error.str().map_or_else(|| error.shortened(), Cow::into_owned), Cow::into_owned);
-        let error_type = ["type", "error_type", "status"].into_iter().find_map(|key| word(&object, key));
-        let code = ["code", "http_status_code", "status_code"].into_iter().find_map(|key| word(&object, key));
+            .map_or_else(
+                || error.str().map_or_else(|| error.shortened(), Cow::into_owned),
+                Cow::into_owned,
+            );
+        let error_type =
+            ["type", "error_type", "status"].into_iter().find_map(|key| word(&object, key));
+        let code = ["code", "http_status_code", "status_code"]
+            .into_iter()
+            .find_map(|key| word(&object, key));
         Self {
             message: if message.is_empty() { error.shortened() } else { message },
             error_type: error_type.filter(|name| name != "error"),
@@ -73,7 +79,10 @@ fn word(object: &Object<'_>, key: &str) -> Option<String> {
 
 /// Types and codes that several vendors use for the same thing, and HTTP status codes.
 const COMMON: &[(&str, &str)] = &[
-    ("invalid_request_error", "The request is malformed or asks for something the model cannot do."),
+    (
+        "invalid_request_error",
+        "The request is malformed or asks for something the model cannot do.",
+    ),
     ("authentication_error", "The API key is missing, wrong or revoked."),
     ("invalid_api_key", "The API key is wrong or revoked."),
     ("permission_error", "The key may not use this model or resource."),
@@ -126,14 +135,34 @@ mod tests {
     #[test]
     fn shapes_of_vendors() {
         for (json, message, label, code) in [
-            (r#"{"error":{"message":"m","type":"server_error","code":"502"}}"#, "m", "server_error", Some("502")),
+            (
+                r#"{"error":{"message":"m","type":"server_error","code":"502"}}"#,
+                "m",
+                "server_error",
+                Some("502"),
+            ),
             (r#"{"error":{"message":"m","code":429}}"#, "m", "429", Some("429")),
             (r#"{"error":"m","error_type":"overloaded"}"#, "m", "overloaded", None),
             (r#"{"error":{"message":"m","http_status_code":500}}"#, "m", "500", Some("500")),
-            (r#"{"type":"error","error":{"type":"overloaded_error","message":"m"}}"#, "m", "overloaded_error", None),
+            (
+                r#"{"type":"error","error":{"type":"overloaded_error","message":"m"}}"#,
+                "m",
+                "overloaded_error",
+                None,
+            ),
             (r#"{"type":"error","code":"c","message":"m"}"#, "m", "c", Some("c")),
-            (r#"{"error":{"code":400,"message":"m","status":"INVALID_ARGUMENT"}}"#, "m", "INVALID_ARGUMENT", Some("400")),
-            (r#"{"code":"InvalidApiKey","message":"m","request_id":"r"}"#, "m", "InvalidApiKey", Some("InvalidApiKey")),
+            (
+                r#"{"error":{"code":400,"message":"m","status":"INVALID_ARGUMENT"}}"#,
+                "m",
+                "INVALID_ARGUMENT",
+                Some("400"),
+            ),
+            (
+                r#"{"code":"InvalidApiKey","message":"m","request_id":"r"}"#,
+                "m",
+                "InvalidApiKey",
+                Some("InvalidApiKey"),
+            ),
             (r#"{"error":{"what":1}}"#, r#"{"what":1}"#, "", None),
         ] {
             let want = (message.to_owned(), label.to_owned(), code.map(str::to_owned));
@@ -143,7 +172,8 @@ mod tests {
 
     #[test]
     fn meanings_prefer_the_formats_own_table() {
-        let fault = Fault::of_frame(Json::parse(r#"{"error":{"message":"m","code":"429"}}"#).unwrap());
+        let fault =
+            Fault::of_frame(Json::parse(r#"{"error":{"message":"m","code":"429"}}"#).unwrap());
         assert_eq!(fault.meaning(&[("429", "own")]).as_deref(), Some("own"));
         assert!(fault.meaning(&[]).unwrap().starts_with("Too many requests"));
     }

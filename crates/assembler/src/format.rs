@@ -9,7 +9,7 @@ use crate::{
     response::Writer,
 };
 
-/// Every format that is read. The order means nothing: [`detect`](crate::detect) orders the tests.
+/// Every format that is read. The order means nothing: detection orders the tests.
 pub static FORMATS: &[Format] = &[openai_chat::FORMAT];
 
 /// The format of this name (contract 3.1).
@@ -62,6 +62,7 @@ pub enum Sentinel {
 
 /// What the core demands of a stream in this format (`FORMATS.md` J).
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a demand of its own, as in the matrix")]
 pub struct Rules {
     /// What an output is called: `choice`, `candidate`, `message`.
     pub unit: &'static str,
@@ -85,6 +86,23 @@ pub struct Rules {
     pub reasons: bool,
     /// An ended stream without usage: `usage-missing`.
     pub usage: bool,
+}
+
+impl Rules {
+    /// Nothing is demanded: what a format's rules begin from.
+    pub const NONE: Self = Self {
+        unit: "answer",
+        end: "an end",
+        start: None,
+        sentinel: Sentinel::Unknown,
+        deltas: false,
+        calls_need_name: false,
+        calls_need_id: false,
+        judge_calls_at_end: false,
+        empty_arguments: false,
+        reasons: false,
+        usage: false,
+    };
 }
 
 /// A frame as a format reads it.

@@ -65,7 +65,14 @@ impl FrameLog {
     }
 
     /// New text in a part of output `output`.
-    pub(crate) fn gain(&mut self, kind: PartKind, output: u64, call: Option<u64>, rank: u8, text: &Str<'_>) {
+    pub(crate) fn gain(
+        &mut self,
+        kind: PartKind,
+        output: u64,
+        call: Option<u64>,
+        rank: u8,
+        text: &Str<'_>,
+    ) {
         let bytes = text.as_bytes().len() as u64;
         match kind {
             PartKind::Text | PartKind::Reasoning | PartKind::Refusal => self.text_bytes += bytes,
@@ -76,9 +83,10 @@ impl FrameLog {
             return;
         }
         self.touch(output);
-        let known = self.gains.iter_mut().find(|gain| {
-            gain.kind == kind && gain.call == call && gain.unit == Some(output)
-        });
+        let known = self
+            .gains
+            .iter_mut()
+            .find(|gain| gain.kind == kind && gain.call == call && gain.unit == Some(output));
         match known {
             // The same text under another key of the same frame.
             Some(_) if rank > 0 => return,
@@ -111,7 +119,8 @@ impl FrameLog {
 
     /// The row's columns.
     pub(crate) fn effect(&self, unit: &str) -> Effect {
-        let mut words: Vec<String> = self.gains.iter().map(|gain| self.gained(gain, unit)).collect();
+        let mut words: Vec<String> =
+            self.gains.iter().map(|gain| self.gained(gain, unit)).collect();
         words.extend(self.words.iter().cloned());
         let gain = self.gains.first();
         let failed = self.kind.filter(|(rank, _)| *rank == Deed::Error as u8);

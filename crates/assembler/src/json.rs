@@ -9,6 +9,7 @@ use std::{borrow::Cow, collections::HashMap, fmt};
 
 use serde::de::{self, Deserializer as _};
 use serde_json::value::RawValue;
+use teeline_finding::excerpt;
 
 use crate::text::Str;
 
@@ -25,9 +26,12 @@ impl<'a> Json<'a> {
     /// # Errors
     /// What the parser said, where it is not.
     pub fn parse(text: &'a str) -> Result<Self, String> {
-        serde_json::from_str::<&RawValue>(text)
-            .map(Self::from)
-            .map_err(|error| error.to_string())
+        serde_json::from_str::<&RawValue>(text).map(Self::from).map_err(|error| {
+            match teeline_decoder::json::check(text) {
+                Err(fault) => fault.to_string(),
+                Ok(()) => error.to_string(),
+            }
+        })
     }
 
     /// Wraps text that is known to be JSON, such as what [`Json::compact`] gave.
@@ -140,7 +144,7 @@ impl<'a> Json<'a> {
 
     /// Its first characters, for a finding.
     pub fn shortened(self) -> String {
-        shorten(self.0)
+        excerpt(self.0)
     }
 }
 
@@ -153,17 +157,6 @@ impl<'a> From<&'a RawValue> for Json<'a> {
 impl fmt::Display for Json<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.0)
-    }
-}
-
-/// How much of a value a finding quotes, in characters.
-const QUOTED: usize = 120;
-
-/// The first characters of `text`, with `…` where more follow.
-pub fn shorten(text: &str) -> String {
-    match text.char_indices().nth(QUOTED) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-        None => text.to_owned(),
     }
 }
 
@@ -240,22 +233,23 @@ impl<'de> de::Visitor<'de> for Entries {
             let value = Json::from(map.next_value::<&'de RawValue>()?);
             let count = object.entries.len();
             if count == SEARCHED && places.is_empty() {
-                places.extend(object.entries.iter().enumerate().map(|(at, (key, _))| (key.clone(), at)));
+                places.extend(
+                    object.entries.iter().enumerate().map(|(at, (key, _))| (key.clone(), at)),
+                );
             }
             let known = if count < SEARCHED {
                 object.entries.iter().position(|(name, _)| *name == key)
             } else {
                 places.get(&key).copied()
             };
-            match known.and_then(|at| object.entries.get_mut(at)) {
-                Some((_, known)) => *known = value,
-                None => {
-                    if count >= SEARCHED {
-                        places.insert(key.clone(), count);
-                    }
-                    object.entries.push((key, value));
-                }
+            if let Some((_, known)) = known.and_then(|at| object.entries.get_mut(at)) {
+                *known = value;
+                continue;
             }
+            if count >= SEARCHED {
+                places.insert(key.clone(), count);
+            }
+            object.entries.push((key, value));
         }
         Ok(object)
     }
@@ -330,7 +324,8 @@ impl<'a> Level<'a> {
             self.starts.iter().rposition(|(name, _)| *name == key)
         } else {
             if self.places.is_empty() {
-                self.places = self.starts.iter().enumerate().map(|(at, (key, _))| (*key, at)).collect();
+                self.places =
+                    self.starts.iter().enumerate().map(|(at, (key, _))| (*key, at)).collect();
             }
             self.places.insert(key, self.starts.len())
         };
@@ -428,18 +423,23 @@ mod tests {
         let deep = format!("{{\"a\":{}{}}}", "[".repeat(200_000), "]".repeat(200_000));
         assert!(json(&deep).get("a").unwrap().is_array());
         assert_eq!(json(&deep).compact().len(), deep.len());
-        let object = json(r#" {"n": 1e400, "d":1, "d" :2, "\ud800":3, "s":"\ud83d"} "#).object().unwrap();
+        let object =
+            json(r#" {"n": 1e400, "d":1, "d" :2, "\ud800":3, "s":"\ud83d"} "#).object().unwrap();
         assert_eq!(object.get("n").unwrap().raw(), "1e400");
         assert_eq!(object.u64("d"), Some(2));
         assert_eq!(object.u64("\u{fffd}"), Some(3));
         assert_eq!(object.str("s").unwrap(), "\u{fffd}");
-        assert_eq!(object.iter().map(|(key, _)| key.to_owned()).collect::<Vec<_>>(), ["n", "d", "\u{fffd}", "s"]);
+        assert_eq!(
+            object.iter().map(|(key, _)| key.to_owned()).collect::<Vec<_>>(),
+            ["n", "d", "\u{fffd}", "s"]
+        );
     }
 
     #[test]
     fn large_objects_keep_the_last_of_equal_keys() {
-        let text: String = (0..40_000).map(|n| format!("\"k{}\":{n},", n % 20_000)).collect();
-        let text = format!("{{{}\"end\":0}}", text);
+        let members: Vec<String> =
+            (0..40_000).map(|n| format!("\"k{}\":{n}", n % 20_000)).collect();
+        let text = format!("{{{},\"end\":0}}", members.join(","));
         let object = json(&text).object().unwrap();
         assert_eq!((object.len(), object.u64("k7")), (20_001, Some(20_007)));
         let compact = json(&text).compact();

@@ -1,11 +1,10 @@
 //! What only the end of the body can tell, in the order of `FORMATS.md` J.
 
-use teeline_finding::{Kind, Place, catalogue};
+use teeline_finding::{Kind, Place, catalogue, excerpt};
 
 use crate::{
     draft::{Draft, PartId, PartKind},
     format::Assembler,
-    json::shorten,
 };
 
 /// What the end of the body was like, as far as the judgement needs it.
@@ -18,7 +17,11 @@ pub(crate) struct Close {
 }
 
 /// Judges a stream whose body ended. Returns the findings of the end.
-pub(crate) fn judge(draft: &mut Draft, assembler: &mut dyn Assembler, close: Close) -> Vec<(Place, Kind)> {
+pub(crate) fn judge(
+    draft: &mut Draft,
+    assembler: &mut dyn Assembler,
+    close: Close,
+) -> Vec<(Place, Kind)> {
     draft.place = Place::STREAM;
     draft.closing = Some(Vec::new());
     assembler.finish(draft);
@@ -43,7 +46,8 @@ fn rank(id: &str) -> usize {
 fn ends(draft: &mut Draft, close: Close) {
     let rules = *draft.rules();
     if !draft.is_over() && !close.stopped {
-        let finished = !draft.outputs.is_empty() && draft.outputs.iter().all(|output| output.finish.is_some());
+        let finished =
+            !draft.outputs.is_empty() && draft.outputs.iter().all(|output| output.finish.is_some());
         draft.report(Kind::NoEnd { expected: rules.end.to_owned(), finished });
     }
     if let Some(start) = rules.start
@@ -69,8 +73,10 @@ fn calls(draft: &mut Draft) {
         let id = PartId(at);
         let output = draft.output_of(id);
         let part = draft.get(id);
-        if let Some(missing) = part.call.missing(rules.calls_need_id).filter(|_| rules.calls_need_name) {
-            let arguments = shorten(&part.text.to_escaped());
+        if let Some(missing) =
+            part.call.missing(rules.calls_need_id).filter(|_| rules.calls_need_name)
+        {
+            let arguments = excerpt(&part.text.to_escaped());
             let (call, missing) = (part.call.index, missing.to_owned());
             draft.report(Kind::ToolCallIncomplete { call, missing, arguments });
             draft.get_mut(id).call.judged = true;
@@ -84,8 +90,11 @@ fn calls(draft: &mut Draft) {
 fn answers(draft: &mut Draft) {
     let rules = *draft.rules();
     if rules.reasons {
-        let without: Vec<u64> =
-            draft.sorted_outputs().filter(|output| output.finish.is_none()).map(|output| output.index).collect();
+        let without: Vec<u64> = draft
+            .sorted_outputs()
+            .filter(|output| output.finish.is_none())
+            .map(|output| output.index)
+            .collect();
         for index in without {
             draft.report(Kind::NoFinishReason { what: format!("{} {index}", rules.unit) });
         }

@@ -61,7 +61,8 @@ impl Node {
         let Some((first, rest)) = path.split_first() else { return self.u64() };
         match self {
             Self::Raw(raw) => {
-                let value = path.iter().try_fold(Json::from_known(raw), |value, key| value.get(key));
+                let value =
+                    path.iter().try_fold(Json::from_known(raw), |value, key| value.get(key));
                 value?.u64()
             }
             Self::Object(map) => map.get(first)?.number_at(rest),
@@ -185,6 +186,11 @@ impl Map {
         *self.entry(key) = value.into();
     }
 
+    /// Sets a member to a value that came: REPLACE.
+    pub fn set_json(&mut self, key: &str, value: Json<'_>) {
+        self.set(key, value);
+    }
+
     /// Takes a member out.
     pub fn remove(&mut self, key: &str) -> Option<Node> {
         let at = self.place(key)?;
@@ -231,17 +237,13 @@ impl Map {
 
     /// EXTEND: every element of an array is added to the array at `key`. Returns how many.
     pub fn extend(&mut self, key: &str, value: Json<'_>) -> usize {
-        match value.items() {
-            Some(items) => {
-                let count = items.len();
-                self.entry(key).array().extend(items.into_iter().map(Node::from));
-                count
-            }
-            None => {
-                self.last(key, value);
-                0
-            }
-        }
+        let Some(items) = value.items() else {
+            self.last(key, value);
+            return 0;
+        };
+        let count = items.len();
+        self.entry(key).array().extend(items.into_iter().map(Node::from));
+        count
     }
 
     fn merge_at(&mut self, key: &str, value: Json<'_>, depth: u8) {
@@ -271,7 +273,8 @@ impl Map {
     }
 
     fn index(&mut self) {
-        self.places = self.entries.iter().enumerate().map(|(at, (key, _))| (key.clone(), at)).collect();
+        self.places =
+            self.entries.iter().enumerate().map(|(at, (key, _))| (key.clone(), at)).collect();
     }
 }
 

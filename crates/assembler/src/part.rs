@@ -59,6 +59,7 @@ impl fmt::Display for Key {
 
 /// A tool call's own fields.
 #[derive(Clone, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about the call")]
 pub struct Call {
     /// Its position among the calls of its output.
     pub index: u64,

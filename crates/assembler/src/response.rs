@@ -35,7 +35,9 @@ impl<'d> Writer<'d> {
             Node::Text(text) => self.text(text),
             Node::Part(part) => self.part(*part),
             Node::PartJson(part) => self.part_json(*part),
-            Node::Array(items) => self.array(|array| items.iter().for_each(|item| array.node(item))),
+            Node::Array(items) => {
+                self.array(|array| items.iter().for_each(|item| array.node(item)));
+            }
             Node::Object(map) => self.object(|object| object.map(map)),
         }
     }
@@ -114,6 +116,11 @@ pub struct Fields<'w, 'd> {
 }
 
 impl<'d> Fields<'_, 'd> {
+    /// The draft that the response is of.
+    pub fn draft(&self) -> &'d Draft {
+        self.writer.draft
+    }
+
     /// Writes a member; `write` writes exactly one value.
     pub fn field(&mut self, key: &str, write: impl FnOnce(&mut Writer<'d>)) {
         if !std::mem::replace(&mut self.first, false) {

@@ -113,20 +113,18 @@ impl Text {
 
     /// The text, with `\udXXX` for lone halves: what tool arguments show.
     pub fn to_escaped(&self) -> Cow<'_, str> {
-        match std::str::from_utf8(&self.bytes) {
-            Ok(text) => Cow::Borrowed(text),
-            Err(_) => {
-                let mut out = String::with_capacity(self.bytes.len());
-                for piece in pieces(&self.bytes) {
-                    match piece {
-                        Piece::Str(text) => out.push_str(text),
-                        Piece::Half(half) => drop(write!(out, "\\u{half:04x}")),
-                        Piece::Bad => out.push(char::REPLACEMENT_CHARACTER),
-                    }
-                }
-                Cow::Owned(out)
+        if let Ok(text) = std::str::from_utf8(&self.bytes) {
+            return Cow::Borrowed(text);
+        }
+        let mut out = String::with_capacity(self.bytes.len());
+        for piece in pieces(&self.bytes) {
+            match piece {
+                Piece::Str(text) => out.push_str(text),
+                Piece::Half(half) => drop(write!(out, "\\u{half:04x}")),
+                Piece::Bad => out.push(char::REPLACEMENT_CHARACTER),
             }
         }
+        Cow::Owned(out)
     }
 
     /// Appends it to `out` as a JSON string, lone halves as escapes.

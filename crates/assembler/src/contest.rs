@@ -1,0 +1,320 @@
+//! Which format is it: frames vote, and every format that got a vote reads along (`FORMATS.md` 1.2).
+//!
+//! A format begins at its first vote and is given the frames before it that named none; frames that name
+//! another are `unknown-event`s to it. Whoever has most votes is the reading. So memory is bounded however
+//! long a stream is, and a snapshot can be taken before the end.
+
+use teeline_decoder::{Frame, Framing};
+use teeline_finding::{Finding, Findings, Kind, Place};
+
+use crate::{
+    candidate::{Candidate, is_error, name_of},
+    detect,
+    format::{Event, Format, format},
+    judge::Close,
+};
+
+/// How many frames before the first vote are given to the formats that begin later, and how many bytes.
+const PRELUDE_FRAMES: usize = 64;
+const PRELUDE_BYTES: usize = 256 * 1024;
+
+/// A format that frames named.
+#[derive(Debug)]
+struct Votes {
+    name: &'static str,
+    count: u64,
+    /// Those frames, as another format sees them.
+    foreign: Findings,
+    /// Its place among the candidates; `None` if nothing reads this format.
+    candidate: Option<usize>,
+}
+
+/// What a frame is to the formats.
+enum Input<'a> {
+    Event(Event<'a>),
+    /// The value of an `error:` line.
+    Fault(Event<'a>),
+    Sentinel,
+    /// Data that is not JSON, what the parser said, and whether its frame is whole.
+    Text(&'a str, String, bool),
+    Bare(&'a str),
+    Comment,
+    Nothing,
+}
+
+/// The formats that read a stream side by side.
+#[derive(Debug)]
+pub(crate) struct Contest {
+    /// The first one reads no format: it takes what none is known to read.
+    candidates: Vec<Candidate>,
+    votes: Vec<Votes>,
+    /// The one asked for; nothing is voted on then.
+    forced: bool,
+    hint: Option<usize>,
+    prelude: Vec<(Frame, Framing)>,
+    prelude_bytes: usize,
+    text_limit: usize,
+    any_error: bool,
+    document: bool,
+}
+
+impl Contest {
+    pub(crate) fn new(
+        forced: Option<&'static Format>,
+        path: Option<&str>,
+        text_limit: usize,
+    ) -> Self {
+        let mut candidates = vec![Candidate::new(None, text_limit)];
+        let hinted = forced.or_else(|| path.and_then(detect::path_hint).and_then(format));
+        let hint = hinted.map(|format| {
+            candidates.push(Candidate::new(Some(format), text_limit));
+            candidates.len() - 1
+        });
+        Self {
+            candidates,
+            votes: Vec::new(),
+            forced: forced.is_some(),
+            hint,
+            prelude: Vec::new(),
+            prelude_bytes: 0,
+            text_limit,
+            any_error: false,
+            document: false,
+        }
+    }
+
+    /// Gives a frame to every format that reads along.
+    pub(crate) fn read(&mut self, frame: &Frame, framing: Framing, rows: bool) {
+        self.document |= framing == Framing::Json;
+        for candidate in &mut self.candidates {
+            candidate.begin(frame, rows);
+        }
+        let voted = self.votes.len();
+        for input in inputs(frame, framing) {
+            self.take(&input, frame, rows);
+        }
+        if voted == 0 && self.votes.is_empty() && !self.forced {
+            self.remember(frame, framing);
+        }
+    }
+
+    /// The format that is read: the one asked for, the one that most frames name, the one that the path
+    /// suggests, or none.
+    pub(crate) fn leader(&self) -> &Candidate {
+        let at = if self.forced { self.hint } else { self.elected() };
+        // There always is a first one.
+        &self.candidates[at.unwrap_or(0)]
+    }
+
+    /// The format's name.
+    pub(crate) fn name(&self) -> Option<&'static str> {
+        match self.winner() {
+            Some(votes) if !self.forced => Some(votes.name),
+            _ => self.leader().name(),
+        }
+    }
+
+    /// `mixed`, if frames name more than one format.
+    pub(crate) fn mixed(&self) -> Option<Kind> {
+        let winner = self.winner().filter(|_| self.votes.len() > 1 && !self.forced)?;
+        let formats: Vec<String> =
+            self.votes.iter().map(|votes| format!("{} {}", votes.name, votes.count)).collect();
+        Some(Kind::Mixed { formats: formats.join(", "), read_as: winner.name.to_owned() })
+    }
+
+    /// The body ended: what the end tells to the format that is read.
+    pub(crate) fn finish(
+        &mut self,
+        came: bool,
+        stopped: bool,
+        is_stream: bool,
+    ) -> Vec<(Place, Kind)> {
+        let at = if self.forced { self.hint } else { self.elected() };
+        match self.candidates.get_mut(at.unwrap_or(0)) {
+            Some(candidate) if is_stream => candidate.finish(Close { came, stopped }),
+            _ => Vec::new(),
+        }
+    }
+
+    fn winner(&self) -> Option<&Votes> {
+        // Of equals the earliest: `max_by_key` takes the last, so look from the end.
+        self.votes.iter().rev().max_by_key(|votes| votes.count)
+    }
+
+    fn elected(&self) -> Option<usize> {
+        match self.winner() {
+            Some(votes) => votes.candidate,
+            // A plain document that names no format is of none, unless it is an error.
+            None => self.hint.filter(|_| !self.document || self.any_error),
+        }
+    }
+
+    fn take(&mut self, input: &Input<'_>, frame: &Frame, rows: bool) {
+        match input {
+            Input::Event(event) => self.event(event, rows),
+            Input::Fault(event) => {
+                self.any_error = true;
+                self.each(|candidate| candidate.fault(event));
+            }
+            Input::Text(data, error, whole) => {
+                if let Some(name) = detect::vote_text(data).filter(|_| !self.forced) {
+                    self.vote(name, data, frame, rows);
+                }
+                self.each(|candidate| candidate.text(data, error, frame, *whole));
+            }
+            Input::Sentinel => self.each(Candidate::sentinel),
+            Input::Bare(name) => self.each(|candidate| candidate.bare(name)),
+            Input::Comment => self.each(Candidate::comment),
+            Input::Nothing => {}
+        }
+    }
+
+    fn event(&mut self, event: &Event<'_>, rows: bool) {
+        self.any_error |= is_error(event);
+        let document = event.framing == Framing::Json;
+        let name = if document { detect::vote_document(event) } else { detect::vote(event) };
+        let voted = match name {
+            Some(name) if !self.forced => self.vote(name, &name_of(event), event.frame, rows),
+            _ => None,
+        };
+        let neutral = name.is_none();
+        for (at, candidate) in self.candidates.iter_mut().enumerate() {
+            if document {
+                candidate.read_document(event);
+            } else if self.forced || neutral || voted == Some(at) {
+                candidate.read(event, neutral);
+            } else {
+                candidate.read_foreign(event);
+            }
+        }
+    }
+
+    /// Counts a vote; the place of the format's reader.
+    fn vote(
+        &mut self,
+        name: &'static str,
+        called: &str,
+        frame: &Frame,
+        rows: bool,
+    ) -> Option<usize> {
+        let known = self.votes.iter().position(|votes| votes.name == name);
+        let at = known.unwrap_or_else(|| {
+            let candidate = self.begin(name, frame, rows);
+            self.votes.push(Votes { name, count: 0, foreign: Findings::default(), candidate });
+            self.votes.len() - 1
+        });
+        let votes = self.votes.get_mut(at)?;
+        votes.count += 1;
+        let name = teeline_finding::excerpt(called);
+        votes.foreign.report(crate::assembly::place_of(frame), Kind::UnknownEvent { name });
+        votes.candidate
+    }
+
+    /// Begins to read a format: what came before is made up for.
+    fn begin(&mut self, name: &'static str, frame: &Frame, rows: bool) -> Option<usize> {
+        let hinted =
+            self.hint.filter(|at| self.candidates.get(*at).and_then(Candidate::name) == Some(name));
+        if hinted.is_some() {
+            return hinted;
+        }
+        let mut candidate = Candidate::new(Some(format(name)?), self.text_limit);
+        let mut replayed = None;
+        for (earlier, framing) in &self.prelude {
+            candidate.begin(earlier, false);
+            replayed = Some(earlier.index);
+            for input in inputs(earlier, *framing) {
+                match &input {
+                    Input::Event(event) => candidate.read(event, true),
+                    Input::Fault(event) => candidate.fault(event),
+                    Input::Text(data, error, whole) => candidate.text(data, error, earlier, *whole),
+                    Input::Sentinel => candidate.sentinel(),
+                    Input::Bare(name) => candidate.bare(name),
+                    Input::Comment | Input::Nothing => {}
+                }
+            }
+        }
+        candidate.inherit(self.missed(replayed));
+        candidate.begin(frame, rows);
+        self.candidates.push(candidate);
+        Some(self.candidates.len() - 1)
+    }
+
+    /// What a format that begins now has not seen: frames of others, and faults behind the prelude.
+    fn missed(&self, replayed: Option<u64>) -> Vec<Finding> {
+        let faults = self
+            .candidates
+            .first()
+            .map(|candidate| candidate.findings().list())
+            .unwrap_or_default();
+        let is_common = |id: &str| matches!(id, "not-json" | "ignored-line");
+        let unseen = |finding: &&Finding| {
+            is_common(finding.kind.id())
+                && replayed.is_none_or(|last| finding.place.frame > Some(last))
+        };
+        let mut missed: Vec<Finding> = faults.iter().filter(unseen).cloned().collect();
+        missed.extend(self.votes.iter().flat_map(|votes| votes.foreign.list().iter().cloned()));
+        missed.sort_by_key(|finding| finding.place.frame);
+        missed
+    }
+
+    /// Keeps a frame for formats that begin later.
+    fn remember(&mut self, frame: &Frame, framing: Framing) {
+        let bytes = frame.data.as_ref().map_or(0, |data| data.as_bytes().len()) + 64;
+        if self.prelude.len() < PRELUDE_FRAMES && self.prelude_bytes + bytes <= PRELUDE_BYTES {
+            self.prelude_bytes += bytes;
+            self.prelude.push((frame.clone(), framing));
+        }
+    }
+
+    fn each(&mut self, act: impl Fn(&mut Candidate)) {
+        self.candidates.iter_mut().for_each(act);
+    }
+}
+
+/// What is in a frame, in order: mostly one thing, several where values were recovered.
+fn inputs(frame: &Frame, framing: Framing) -> Vec<Input<'_>> {
+    let mut inputs = Vec::with_capacity(1);
+    match &frame.data {
+        Some(data) => data_input(data.as_str(), frame, framing, &mut inputs),
+        None => inputs.push(match (&frame.event, frame.comments.is_empty()) {
+            (Some(event), _) => Input::Bare(event),
+            (None, false) if frame.recovered.is_empty() => Input::Comment,
+            _ => Input::Nothing,
+        }),
+    }
+    let lines = frame.recovered.iter().enumerate();
+    for (at, data) in lines {
+        let glued = frame.glued && at < glued_lines(frame);
+        match value_input(data.as_str(), frame, framing) {
+            // A value out of bare lines counts only if it is an error (`FORMATS.md` G.6).
+            Ok(Input::Event(event)) if !glued && !is_error(&event) => {}
+            Ok(input) => inputs.push(input),
+            Err(_) => {}
+        }
+    }
+    if let Some(data) = &frame.error
+        && let Ok(event) = Event::parse(frame, framing, data.as_str())
+    {
+        inputs.push(Input::Fault(event));
+    }
+    inputs
+}
+
+fn data_input<'a>(data: &'a str, frame: &'a Frame, framing: Framing, inputs: &mut Vec<Input<'a>>) {
+    match value_input(data, frame, framing) {
+        Ok(input) => inputs.push(input),
+        Err(error) => inputs.push(Input::Text(data, error, frame.terminated || frame.glued)),
+    }
+}
+
+fn value_input<'a>(data: &'a str, frame: &'a Frame, framing: Framing) -> Result<Input<'a>, String> {
+    if data.trim_ascii() == "[DONE]" {
+        return Ok(Input::Sentinel);
+    }
+    Event::parse(frame, framing, data).map(Input::Event)
+}
+
+/// How many of the recovered values are data lines of a glued frame.
+fn glued_lines(frame: &Frame) -> usize {
+    frame.data.as_ref().map_or(0, |data| data.as_str().lines().count())
+}

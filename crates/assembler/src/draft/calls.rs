@@ -1,0 +1,60 @@
+//! Tool calls.
+
+use teeline_finding::Kind;
+
+use crate::{frame_log::Deed, json::Json, text::Str};
+
+use super::{Draft, Part, PartId};
+
+/// Tool calls: parts of kind [`PartKind::Call`](super::PartKind::Call).
+impl Draft {
+    /// A call's id, FIRST+.
+    pub fn call_id(&mut self, part: PartId, id: &str) {
+        let call = &mut self.get_mut(part).call;
+        if !id.is_empty() && call.id.is_none() {
+            call.id = Some(id.to_owned());
+        }
+    }
+
+    /// A call's tool, FIRST+.
+    pub fn call_name(&mut self, part: PartId, name: &str) {
+        let call = &mut self.get_mut(part).call;
+        if !name.is_empty() && call.name.is_none() {
+            call.name = Some(name.to_owned());
+            let index = call.index;
+            self.log.deed(Deed::Control, || format!("tool {index} {name}"));
+        }
+    }
+
+    /// A call's arguments as an object of the format's own: REPLACE, complete, not judged.
+    pub fn call_object(&mut self, part: PartId, arguments: Json<'_>) {
+        let compact = arguments.compact();
+        self.replace(part, &Str::from(&*compact));
+        let call = &mut self.get_mut(part).call;
+        call.complete = true;
+        call.judged = true;
+    }
+
+    /// Everything of a call came: its arguments are judged now, once: `arguments-not-json`.
+    pub fn close_call(&mut self, part: PartId) {
+        let (known, empty_is_fault) = (&self.parts[part.0], self.rules.empty_arguments);
+        let name = known.call.name.clone().unwrap_or_default();
+        let error = argument_error(known, empty_is_fault);
+        let call = &mut self.parts[part.0].call;
+        call.complete = true;
+        if std::mem::replace(&mut call.judged, true) || call.free {
+            return;
+        }
+        if let Some((error, empty)) = error {
+            self.report(Kind::ArgumentsNotJson { tool: name, error, empty });
+        }
+    }
+}
+
+fn argument_error(part: &Part, empty_is_fault: bool) -> Option<(String, bool)> {
+    let text = part.text.to_escaped();
+    if text.trim().is_empty() {
+        return empty_is_fault.then(|| ("empty".to_owned(), true));
+    }
+    Json::parse(&text).err().map(|error| (error, false))
+}

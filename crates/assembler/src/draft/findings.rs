@@ -1,0 +1,53 @@
+//! What a format reports.
+
+use teeline_finding::{Kind, Place, excerpt};
+
+use crate::{frame_log::Deed, json::Json};
+
+use super::{Draft, ONCE};
+
+/// Findings.
+impl Draft {
+    /// Reports something at the current frame.
+    pub fn report(&mut self, kind: Kind) {
+        let place = self.place;
+        self.report_at(place, kind);
+    }
+
+    /// Reports something about the whole stream.
+    pub fn report_stream(&mut self, kind: Kind) {
+        self.report_at(Place::STREAM, kind);
+    }
+
+    pub(crate) fn report_at(&mut self, place: Place, kind: Kind) {
+        match &mut self.closing {
+            Some(closing) => closing.push((place, kind)),
+            None => self.findings.report(place, kind),
+        }
+    }
+
+    /// Reports something once: later reports with the same `key` are dropped.
+    pub fn report_once(&mut self, key: &str, kind: Kind) {
+        if self.said.len() < ONCE && self.said.insert(key.to_owned()) {
+            self.report(kind);
+        }
+    }
+
+    /// The frame is no frame of this format: `unknown-event`.
+    pub fn unknown(&mut self, name: &str) {
+        self.log.deed(Deed::Other, || "unknown".to_owned());
+        self.report(Kind::UnknownEvent { name: excerpt(name) });
+    }
+
+    /// Something is carried and not read; named once: `not-assembled`.
+    pub fn not_assembled(&mut self, what: &str) {
+        let what = excerpt(what);
+        self.report_once(&format!("not assembled {what}"), Kind::NotAssembled { what });
+    }
+
+    /// A field has another shape than its schema says, and is not read: `bad-field`.
+    pub fn bad_field(&mut self, field: &str, expected: &str, value: Json<'_>) {
+        let (field, expected, value) = (field.to_owned(), expected.to_owned(), value.shortened());
+        self.report(Kind::BadField { field, expected, value });
+    }
+}

@@ -1,0 +1,134 @@
+//! The texts: added to, replaced, settled.
+
+use teeline_finding::{Kind, excerpt};
+
+use crate::{
+    cumulative::common_prefix,
+    provenance::Added,
+    text::{Str, count_chars},
+};
+
+use super::{Draft, OVERHEAD, Part, PartId, PartKind};
+
+/// Parts.
+impl Draft {
+    /// A new part at the end of an output.
+    pub fn part(&mut self, output: u64, kind: PartKind) -> PartId {
+        let at = self.output_at(output);
+        let id = PartId(self.parts.len());
+        self.held += OVERHEAD;
+        let mut part = Part::new(kind, at, 0);
+        if let Some(output) = self.outputs.get_mut(at) {
+            part.place = u32::try_from(output.parts.len()).unwrap_or(u32::MAX);
+            output.parts.push(id);
+            if kind == PartKind::Call {
+                part.call.index = output.calls;
+                output.calls += 1;
+            }
+        }
+        self.parts.push(part);
+        id
+    }
+
+    /// A part.
+    pub fn get(&self, part: PartId) -> &Part {
+        // Ids are only made by `part`, and parts are never taken out.
+        &self.parts[part.0]
+    }
+
+    /// A part, to change its fields. Text goes through [`append`](Self::append) and its kin.
+    pub fn get_mut(&mut self, part: PartId) -> &mut Part {
+        &mut self.parts[part.0]
+    }
+
+    /// The index of the output that a part belongs to.
+    pub fn output_of(&self, part: PartId) -> u64 {
+        self.outputs.get(self.get(part).output).map_or(0, |output| output.index)
+    }
+
+    /// APPEND: a delta of a part's text.
+    pub fn append(&mut self, id: PartId, more: &Str<'_>) {
+        if more.is_empty() || !self.admit(more.as_bytes().len()) {
+            return;
+        }
+        let part = &mut self.parts[id.0];
+        let before = part.text.len();
+        let newest = part.text.as_bytes().get(part.newest..).unwrap_or_default();
+        part.tally.add(newest, more.as_bytes());
+        part.text.append(more);
+        part.newest = part.text.len().saturating_sub(more.as_bytes().len());
+        self.log_added(id, before, 0, more);
+    }
+
+    /// REPLACE: a whole new text, kept from where it differs. Reports nothing.
+    pub fn replace(&mut self, part: PartId, text: &Str<'_>) {
+        let _ = self.replaced(part, text);
+    }
+
+    /// CUM: the text so far. A value that changes earlier text is `rewritten`; `what` names it there.
+    pub fn snapshot(&mut self, part: PartId, text: &Str<'_>, what: &str) {
+        if text.is_empty() && self.get(part).text.is_empty() {
+            return;
+        }
+        let (before, common) = self.replaced(part, text);
+        if common < before {
+            let kept = self.get(part).text.as_bytes().get(..common).unwrap_or_default();
+            let at = count_chars(kept);
+            self.report(Kind::Rewritten { what: what.to_owned(), at });
+        }
+    }
+
+    /// An authoritative final text. If deltas came and gave another, it is `done-mismatch`, and the final
+    /// one is kept.
+    pub fn settle(&mut self, part: PartId, text: &Str<'_>, what: &str) {
+        let known = self.get(part);
+        if known.has_deltas() && known.text.as_bytes() != text.as_bytes() {
+            let (kept, assembled) = difference(&text.to_str(), &known.text.to_str());
+            self.report(Kind::DoneMismatch { what: what.to_owned(), kept, assembled });
+        }
+        self.replace(part, text);
+    }
+
+    /// The length before, and how much of it was kept.
+    fn replaced(&mut self, part: PartId, text: &Str<'_>) -> (usize, usize) {
+        let known = &mut self.parts[part.0];
+        let before = known.text.len();
+        let common = common_prefix(known.text.as_bytes(), text.as_bytes());
+        let added = text.as_bytes().get(common..).unwrap_or_default().to_vec();
+        if !self.admit(added.len()) {
+            return (before, before);
+        }
+        self.held = self.held.saturating_sub(before - common);
+        let known = &mut self.parts[part.0];
+        known.text.truncate(common);
+        let added = Str::from_wtf8(added);
+        known.text.append(&added);
+        known.newest = 0;
+        self.log_added(part, common, before - common, &added);
+        (before, common)
+    }
+
+    fn log_added(&mut self, part: PartId, before: usize, cut: usize, more: &Str<'_>) {
+        let output = self.output_of(part);
+        let known = &self.parts[part.0];
+        let place = known.place;
+        let bytes = known.text.len().saturating_sub(before);
+        let call = (known.kind == PartKind::Call).then_some(known.call.index);
+        self.log.gain(known.kind, output, call, known.rank, more);
+        let frame = self.place.frame.unwrap_or_default();
+        self.provenance.push(Added::new(frame, output, place, bytes, cut));
+    }
+}
+
+/// Two texts from shortly before they part, for a finding.
+pub fn difference(kept: &str, assembled: &str) -> (String, String) {
+    const BEFORE: usize = 20;
+    let common = common_prefix(kept.as_bytes(), assembled.as_bytes());
+    let shared = kept.get(..common).unwrap_or_default();
+    let from = shared.char_indices().rev().nth(BEFORE).map_or(0, |(at, _)| at);
+    let cut = |text: &str| {
+        let shown = excerpt(text.get(from..).unwrap_or_default());
+        if from > 0 { format!("…{shown}") } else { shown }
+    };
+    (cut(kept), cut(assembled))
+}

@@ -1,0 +1,7 @@
+//! Readings against the specification: its examples, its rules, the cases of public reports, and laws.
+#![cfg(test)]
+
+mod cases;
+mod judge;
+mod openai_chat;
+mod support;
