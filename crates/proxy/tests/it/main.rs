@@ -1,0 +1,19 @@
+//! The proxy between real sockets: a scripted upstream, a client that speaks in raw bytes.
+//!
+//! Order is proved by causality: the upstream goes on when the client has what came before, the
+//! client goes on when the upstream has.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
+
+mod endings;
+mod errors;
+mod heads;
+mod leaving;
+mod reuse;
+mod shutdown;
+mod stalled;
+mod streaming;
+mod support;
+mod tls;
+mod upgrades;
+mod uploads;

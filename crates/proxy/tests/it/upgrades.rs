@@ -1,0 +1,100 @@
+//! Other protocols on the same connection, such as WebSocket.
+
+use teeline_capture::{Piece, State};
+use teeline_proxy::Config;
+use teeline_script::{Script, Upstream};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::{TcpListener, TcpStream},
+};
+
+use crate::support::{App, Rig, within};
+
+const ASK: &str = "GET /ws/v1/realtime HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: k\r\n\r\n";
+const SWITCH: &str = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: a\r\n\r\n";
+
+/// An app and an upstream that have agreed to switch.
+async fn switched() -> (Rig, App, TcpStream) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let mut config = Config::default();
+    config.upstreams.add("ws", &format!("http://{}", listener.local_addr().unwrap())).unwrap();
+    let rig = Rig::with(Upstream::start(|_| Script::new()).await.unwrap(), config).await;
+    let mut app = rig.app().await;
+    app.send(ASK).await;
+    let (mut upstream, _) = listener.accept().await.unwrap();
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        within("the head", upstream.read_buf(&mut head)).await.unwrap();
+    }
+    let head = String::from_utf8(head).unwrap();
+    assert!(
+        head.contains("\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: k\r\n"),
+        "{head}"
+    );
+    upstream.write_all(SWITCH.as_bytes()).await.unwrap();
+    assert_eq!(String::from_utf8(app.read_through("\r\n\r\n").await).unwrap(), SWITCH);
+    (rig, app, upstream)
+}
+
+#[tokio::test]
+async fn bytes_pass_both_ways_and_are_recorded() {
+    let (rig, mut app, mut upstream) = switched().await;
+    for n in 0..3 {
+        let (question, reply) = (format!("ping {n}."), format!("pong {n}."));
+        app.send(&question).await;
+        let mut got = vec![0; question.len()];
+        within("it passes", upstream.read_exact(&mut got)).await.unwrap();
+        assert_eq!(got, question.as_bytes());
+        upstream.write_all(reply.as_bytes()).await.unwrap();
+        app.read_through(&reply).await;
+    }
+    drop(upstream);
+    assert_eq!(app.answer().await.head, "", "the end passes too");
+    let exchange = rig.exchange(0).await;
+    assert_eq!((exchange.summary.state, exchange.summary.status), (State::Ended, Some(101)));
+    assert_eq!(exchange.request.body, "ping 0.ping 1.ping 2.");
+    assert_eq!(exchange.summary.bytes_to_app, 21);
+    let stored = rig.store.chunks(exchange.summary.id).unwrap().map(|piece| match piece.unwrap() {
+        Piece::Chunk(chunk) => String::from_utf8(chunk.bytes.to_vec()).unwrap(),
+        Piece::Gap { .. } => panic!("something is missing"),
+    });
+    assert_eq!(stored.collect::<String>(), "pong 0.pong 1.pong 2.");
+}
+
+#[tokio::test]
+async fn an_app_that_leaves_takes_the_upstream_with_it() {
+    let (rig, app, mut upstream) = switched().await;
+    drop(app);
+    let mut rest = Vec::new();
+    within("the upstream sees it", upstream.read_to_end(&mut rest)).await.unwrap();
+    assert_eq!(rig.ended(0).await.state, State::ClientLeft);
+}
+
+#[tokio::test]
+async fn an_upstream_that_breaks_is_recorded() {
+    let (rig, app, upstream) = switched().await;
+    upstream.set_zero_linger().unwrap();
+    drop(upstream);
+    assert_eq!(app.answer().await.head, "");
+    assert_eq!(rig.ended(0).await.state, State::UpstreamBroke);
+}
+
+#[tokio::test]
+async fn a_refused_upgrade_is_an_answer_like_any_other() {
+    let rig = Rig::new(|_| Script::answer("403 Forbidden", &[], "no")).await;
+    let mut app = rig.app().await;
+    app.send(ASK.replace("/ws/", "/up/")).await;
+    app.read_through("\r\n\r\nno").await;
+    assert_eq!(rig.upstream.requests()[0].header("upgrade"), Some("websocket"));
+}
+
+/// A switch that nobody asked for would leave both sides speaking different languages.
+#[tokio::test]
+async fn a_switch_that_was_not_asked_for_is_an_error() {
+    let rig = Rig::new(|_| Script::new().bytes(SWITCH)).await;
+    let answer = rig.fetch(crate::support::get("/up/x")).await;
+    assert_eq!(
+        (answer.status(), answer.header("x-teeline-error")),
+        ("502", Some("upstream-closed"))
+    );
+}

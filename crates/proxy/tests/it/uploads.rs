@@ -1,0 +1,206 @@
+//! Request bodies go on as they come.
+
+use teeline_capture::{Ending, State};
+use teeline_proxy::Config;
+use teeline_script::{Script, Upstream};
+
+use crate::support::{End, Rig, post, within};
+
+/// 100 MiB, of which the upstream has the first before the app sends the second.
+#[tokio::test]
+async fn a_large_upload_is_not_collected() {
+    const MIB: usize = 1 << 20;
+    let upstream = Upstream::builder()
+        .early()
+        .keep_body(MIB)
+        .start(|_| Script::new().read_rest().then(Script::answer("200 OK", &[], "got it")))
+        .await
+        .unwrap();
+    let rig = Rig::with(upstream, Config::default()).await;
+    let mut app = rig.app().await;
+    let block = vec![b'u'; MIB];
+    app.send(format!("POST /up/x HTTP/1.1\r\nHost: h\r\nContent-Length: {}\r\n\r\n", 100 * MIB))
+        .await;
+    for sent in 1..=100 {
+        app.send(&block).await;
+        if sent <= 3 {
+            within("it arrives", rig.upstream.received_body(0, (sent * MIB) as u64)).await;
+        }
+    }
+    app.read_through("got it").await;
+    let received = &rig.upstream.requests()[0];
+    assert_eq!((received.body_length, received.body_whole), (100 * MIB as u64, true));
+    assert_eq!(received.header("content-length"), Some("104857600"));
+    assert_eq!(rig.ended(0).await.state, State::Ended);
+}
+
+#[tokio::test]
+async fn a_chunked_upload_stays_chunked() {
+    let upstream = Upstream::builder()
+        .early()
+        .start(|_| Script::new().read_rest().then(Script::answer("200 OK", &[], "ok")))
+        .await
+        .unwrap();
+    let rig = Rig::with(upstream, Config::default()).await;
+    let mut app = rig.app().await;
+    app.send(
+        "POST /up/x HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\nTrailer: X-T\r\n\r\n",
+    )
+    .await;
+    for (n, part) in ["a", "bc", "def"].iter().enumerate() {
+        app.send(format!("{:x}\r\n{part}\r\n", part.len())).await;
+        within("it arrives", rig.upstream.received_body(0, [1, 3, 6][n])).await;
+    }
+    app.send("0\r\nX-T: 1\r\n\r\n").await;
+    app.read_through("ok").await;
+    let received = &rig.upstream.requests()[0];
+    assert_eq!((received.body.as_ref(), received.body_whole), (&b"abcdef"[..], true));
+    assert_eq!(received.header("transfer-encoding"), Some("chunked"));
+    assert_eq!(received.header("content-length"), None);
+    assert_eq!(received.trailers, [("x-t".to_owned(), "1".to_owned())]);
+    assert_eq!(rig.exchange(0).await.request.body, "abcdef");
+}
+
+/// The body is held back until the upstream wants it, and the app is told then.
+#[tokio::test]
+async fn an_expecting_app_is_told_when_the_upstream_wants_the_body() {
+    let upstream = Upstream::builder()
+        .early()
+        .start(|request| match request.target.as_str() {
+            "/wanted" => Script::new()
+                .gate("wanted")
+                .bytes("HTTP/1.1 100 Continue\r\n\r\n")
+                .read_rest()
+                .then(Script::answer("200 OK", &[], "ok")),
+            "/refused" => Script::answer("413 Content Too Large", &[], "no").fin(),
+            _ => Script::new().read_rest().then(Script::answer("200 OK", &[], "ok")),
+        })
+        .await
+        .unwrap();
+    let rig = Rig::with(upstream, Config::default()).await;
+    let head = |target: &str| {
+        format!(
+            "POST /up{target} HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n"
+        )
+    };
+
+    let mut app = rig.app().await;
+    app.send(head("/wanted")).await;
+    rig.upstream.reached("wanted").await;
+    assert_eq!(rig.upstream.requests()[0].header("expect"), Some("100-continue"));
+    rig.upstream.open_gate("wanted");
+    assert_eq!(app.read_through("\r\n\r\n").await, b"HTTP/1.1 100 Continue\r\n\r\n");
+    app.send("abc").await;
+    app.read_through("ok").await;
+    assert_eq!(rig.exchange(0).await.response.unwrap().informational, [100]);
+
+    // Refused: the answer comes without an invitation before it.
+    let mut app = rig.app().await;
+    app.send(head("/refused")).await;
+    let answer = app.answer().await;
+    assert_eq!((answer.status(), answer.text().as_str()), ("413", "no"));
+    assert!(rig.exchange(1).await.request.body_truncated);
+
+    // An upstream that says nothing gets the body in the end.
+    let mut app = rig.app().await;
+    app.send(head("/silent")).await;
+    app.read_through("100 Continue\r\n\r\n").await;
+    app.send("abc").await;
+    app.read_through("ok").await;
+}
+
+/// The upstream answers and closes before it has read the request
+/// (t-early-response-then-reset, HTTP/1.1).
+#[tokio::test]
+async fn an_early_answer_reaches_the_app() {
+    let body = "{\"error\":\"too large\"}";
+    for reset in [false, true] {
+        let upstream = Upstream::builder()
+            .early()
+            .start(move |_| {
+                let head = [("Connection", "close"), ("Content-Type", "application/json")];
+                let script = Script::answer("413 Content Too Large", &head, body).mark("answered");
+                // With the rest unread, a close resets the connection.
+                if reset { script.close() } else { script.fin() }
+            })
+            .await
+            .unwrap();
+        let rig = Rig::with(upstream, Config::default()).await;
+        let mut app = rig.app().await;
+        let length = 5_000_000;
+        app.send(format!("POST /up/x HTTP/1.1\r\nHost: h\r\nContent-Length: {length}\r\n\r\n"))
+            .await;
+        let sending = vec![b'p'; length];
+        // The app goes on sending; it may be stopped by the end of the connection.
+        let (mut read, mut write) = app.stream.into_split();
+        let upload = tokio::spawn(async move {
+            use tokio::io::AsyncWriteExt as _;
+            let _ = write.write_all(&sending).await;
+            write
+        });
+        let mut bytes = Vec::new();
+        let end = within("the answer", async {
+            use tokio::io::AsyncReadExt as _;
+            read.read_to_end(&mut bytes).await
+        })
+        .await;
+        let answer = crate::support::Answer::parse(&bytes, end.err().map(|err| err.kind()));
+        assert_eq!(
+            (answer.status(), answer.text().as_str(), answer.end),
+            ("413", body, End::Whole),
+            "{reset}"
+        );
+        drop(upload.await.unwrap());
+        let exchange = rig.exchange(0).await;
+        assert_eq!(exchange.ending, Some(Ending::Clean));
+        assert_eq!(exchange.response.unwrap().status, 413);
+    }
+}
+
+/// An early answer on a connection that stays: the rest of the upload goes through, and the
+/// connection serves the next request.
+#[tokio::test]
+async fn an_early_answer_does_not_stop_the_upload() {
+    let upstream = Upstream::builder()
+        .early()
+        .start(|request| Script::answer("200 OK", &[], format!("answer {}", request.number)))
+        .await
+        .unwrap();
+    let rig = Rig::with(upstream, Config::default()).await;
+    let mut app = rig.app().await;
+    app.send("POST /up/x HTTP/1.1\r\nHost: h\r\nContent-Length: 6\r\n\r\nabc").await;
+    app.read_through("answer 0").await;
+    app.send("def").await;
+    within("the rest", rig.upstream.received_body(0, 6)).await;
+    app.send(post("/up/y", "second")).await;
+    app.read_through("answer 1").await;
+    let requests = rig.upstream.requests();
+    assert_eq!((&requests[0].body[..], requests[0].body_whole), (&b"abcdef"[..], true));
+}
+
+/// A body that breaks off is not made whole.
+#[tokio::test]
+async fn a_broken_upload_stays_broken() {
+    let upstream = Upstream::builder()
+        .early()
+        .start(|_| Script::new().read_rest().then(Script::answer("200 OK", &[], "ok")))
+        .await
+        .unwrap();
+    let rig = Rig::with(upstream, Config::default()).await;
+    let mut app = rig.app().await;
+    app.send("POST /up/x HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n")
+        .await;
+    within("it arrives", rig.upstream.received_body(0, 3)).await;
+    drop(app);
+    within("the upstream sees it", rig.upstream.client_gone(0)).await;
+    assert!(!rig.upstream.requests()[0].body_whole);
+    let exchange = rig.exchange(0).await;
+    assert_eq!(exchange.ending, Some(Ending::ClientLeft));
+    assert!(exchange.request.body_truncated);
+
+    // Malformed framing is the app's fault, and said so.
+    let answer = rig
+        .fetch("POST /up/x HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n")
+        .await;
+    assert_eq!((answer.status(), answer.header("x-teeline-error")), ("400", Some("bad-request")));
+}
