@@ -30,7 +30,7 @@ use crate::{
     telemetry,
     tls::Tls,
     tunnel::Tunnel,
-    upload::{Upload, Whole},
+    upload::{Passage, Upload},
     upstreams::{Route, Upstream},
 };
 
@@ -61,8 +61,8 @@ pub(crate) struct Client {
 struct After {
     /// It goes on in another protocol.
     tunnel: Option<Tunnel>,
-    /// Whether the last request was read whole.
-    read: Option<Whole>,
+    /// How far the last request was read.
+    read: Option<Passage>,
 }
 
 /// What is remembered of a request until its response comes.
@@ -106,7 +106,7 @@ impl Client {
 
     /// Whether the last request's body was read to its end.
     pub(crate) fn has_read_all(&self) -> bool {
-        self.after().read.as_ref().is_none_or(Whole::is_whole)
+        self.after().read.as_ref().is_none_or(Passage::is_whole)
     }
 
     /// Answers a request, by the upstream's answer if there is one.
@@ -126,25 +126,24 @@ impl Client {
     async fn forward(&self, route: Route, request: Request<Incoming>) -> Response<AppBody> {
         let tap = self.begin(&route, &request);
         let unanswered = Unanswered { tap: Some(tap.clone()), tasks: self.shared.tasks.clone() };
-        let asked;
-        let result = match prepare(&route, request, &tap) {
-            (Ok(request), prepared) => {
-                asked = prepared;
-                self.after().read = Some(request.body().whole());
+        let (request, asked) = prepare(&route, request, &tap);
+        let head = asked.head.clone();
+        let result = match request {
+            Ok(request) => {
+                self.after().read = Some(request.body().passage());
                 self.send(&route.upstream, request, &tap).await
             }
-            (Err(failure), prepared) => {
-                asked = prepared;
-                Err(failure)
-            }
+            Err(failure) => Err(Lost::Failed(failure)),
         };
-        let head = asked.head.clone();
-        match result.and_then(|response| self.pass_on(response, asked, &route.upstream, &tap)) {
+        let result =
+            result.and_then(|response| self.pass_on(response, asked, &route.upstream, &tap));
+        match result {
             Ok(response) => {
                 unanswered.answered();
                 response
             }
-            Err(failure) => {
+            Err(Lost::AppLeft) => gone(),
+            Err(Lost::Failed(failure)) => {
                 telemetry::failed(&route.upstream, &failure);
                 tap.end(Ending::Failed {
                     kind: failure.kind.as_str().to_owned(),
@@ -175,22 +174,22 @@ impl Client {
         upstream: &Arc<Upstream>,
         mut request: Request<Upload>,
         tap: &Tap,
-    ) -> Result<Response<Incoming>, Failure> {
+    ) -> Result<Response<Incoming>, Lost> {
         if let Some(mut link) = self.links.take(upstream)
             && link.sender.ready().await.is_ok()
         {
             match self.send_on(link, request, tap).await {
                 Ok(response) => return Ok(response),
                 Err(Unsent::Again(unsent)) => request = *unsent,
-                Err(Unsent::Failed(failure)) => return Err(failure),
+                Err(Unsent::Lost(lost)) => return Err(lost),
             }
             telemetry::reopened(upstream);
         }
         let Shared { config, tls, tasks, own, .. } = &*self.shared;
         let link = Box::pin(Link::open(upstream, config, tls, tasks, *own)).await?;
         self.send_on(link, request, tap).await.map_err(|unsent| match unsent {
-            Unsent::Failed(failure) => failure,
-            Unsent::Again(_) => closed(upstream, "closed the new connection at once"),
+            Unsent::Lost(lost) => lost,
+            Unsent::Again(_) => closed(upstream, "closed the new connection at once").into(),
         })
     }
 
@@ -201,7 +200,8 @@ impl Client {
         tap: &Tap,
     ) -> Result<Response<Incoming>, Unsent> {
         link.announce(tap.clone());
-        link.whole = request.body().whole();
+        let passage = request.body().passage();
+        link.passage = passage.clone();
         match link.sender.try_send_request(request).await {
             Ok(response) => {
                 self.links.keep(link);
@@ -209,7 +209,8 @@ impl Client {
             }
             Err(mut err) => Err(match err.take_message() {
                 Some(request) => Unsent::Again(Box::new(request)),
-                None => Unsent::Failed(no_answer(&link.upstream, &err.into_error())),
+                None if passage.is_broken_off() => Unsent::Lost(Lost::AppLeft),
+                None => Unsent::Lost(no_answer(&link.upstream, &err.into_error()).into()),
             }),
         }
     }
@@ -221,12 +222,12 @@ impl Client {
         asked: Asked,
         upstream: &Upstream,
         tap: &Tap,
-    ) -> Result<Response<AppBody>, Failure> {
+    ) -> Result<Response<AppBody>, Lost> {
         tap.response(recorded(&response));
         let headers = head::for_app(response.headers(), response.status());
         if response.status() == StatusCode::SWITCHING_PROTOCOLS {
             let Some(app) = asked.upgrade else {
-                return Err(closed(upstream, "switched to another protocol without being asked"));
+                return Err(closed(upstream, "switched protocols without being asked").into());
             };
             let tunnel = Tunnel::new(app, upgrade::on(&mut response), tap.clone());
             self.after().tunnel = Some(tunnel);
@@ -245,11 +246,24 @@ impl Client {
     }
 }
 
+/// Why a request got no answer.
+enum Lost {
+    /// The app left before it had sent it whole.
+    AppLeft,
+    Failed(Failure),
+}
+
+impl From<Failure> for Lost {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
 /// Why a request got no answer on a connection.
 enum Unsent {
     /// Nothing of it was sent; here it is.
     Again(Box<Request<Upload>>),
-    Failed(Failure),
+    Lost(Lost),
 }
 
 /// The request as it goes upstream, and what has to be remembered of it.
@@ -319,12 +333,19 @@ fn refusal(failure: &Failure, head: &HeaderMap) -> Response<AppBody> {
     failure.response(origin.cloned()).map(Full::new).map(Either::Right)
 }
 
+/// For nobody: the app has gone.
+fn gone() -> Response<AppBody> {
+    let mut response = Response::new(Either::Right(Full::default()));
+    *response.status_mut() = StatusCode::BAD_REQUEST;
+    response
+}
+
 /// The request was sent, and no response came.
 fn no_answer(upstream: &Upstream, err: &hyper::Error) -> Failure {
     if err.is_user() {
         return Failure::new(
             Kind::BadRequest,
-            "the request's body broke off, or its framing is malformed",
+            "the request's body has no proper chunks (RFC 9112, section 7.1); look at the app's HTTP library",
         );
     }
     if err.is_parse() {

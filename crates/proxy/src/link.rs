@@ -27,7 +27,7 @@ use crate::{
     failure::{Failure, Kind},
     tasks::{Owned, Tasks},
     tls::Tls,
-    upload::{Upload, Whole},
+    upload::{Passage, Upload},
     upstreams::Upstream,
 };
 
@@ -42,8 +42,8 @@ const LINKS_KEPT: usize = 4;
 pub(crate) struct Link {
     pub(crate) upstream: Arc<Upstream>,
     pub(crate) sender: SendRequest<Upload>,
-    /// Whether the last request sent on it was sent whole.
-    pub(crate) whole: Whole,
+    /// How far the last request sent on it has passed.
+    pub(crate) passage: Passage,
     wire: Arc<Wire>,
     _task: Owned,
 }
@@ -76,7 +76,7 @@ impl Link {
         Ok(Self {
             upstream: Arc::clone(upstream),
             sender,
-            whole: Whole::default(),
+            passage: Passage::default(),
             wire,
             _task: task,
         })
@@ -98,7 +98,7 @@ impl Links {
         let mut links = self.lock();
         let index = links.iter().position(|link| Arc::ptr_eq(&link.upstream, upstream))?;
         let link = links.swap_remove(index);
-        (link.whole.is_whole() && !link.sender.is_closed()).then_some(link)
+        (link.passage.is_whole() && !link.sender.is_closed()).then_some(link)
     }
 
     /// Keeps a connection: for its response, which may still be coming, and for the next request.

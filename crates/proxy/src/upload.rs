@@ -2,10 +2,11 @@
 
 use std::{
     future::Future,
+    io,
     pin::Pin,
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicU8, Ordering},
     },
     task::{Context, Poll, ready},
     time::Duration,
@@ -18,6 +19,8 @@ use teeline_capture::Tap;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use crate::tee;
+
 /// How long an app that asked for `100 Continue` waits for it before it sends the body anyway; the
 /// same as curl. RFC 9110, section 10.1.1 forbids to wait forever.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -26,7 +29,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 pub(crate) struct Upload {
     inner: Incoming,
     tap: Tap,
-    whole: Whole,
+    passage: Passage,
     /// Shut until the upstream wants the body: the first look at it makes hyper tell the app to
     /// send it.
     gate: Option<Gate>,
@@ -34,23 +37,32 @@ pub(crate) struct Upload {
 
 type Gate = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Whether a request's body has passed whole. Its connection is of no use for another request before.
+/// How far a request's body has passed. Its upstream connection is of no use for another request
+/// before it has passed whole.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Whole(Arc<AtomicBool>);
+pub(crate) struct Passage(Arc<AtomicU8>);
 
-impl Whole {
+const WHOLE: u8 = 1;
+const BROKEN_OFF: u8 = 2;
+
+impl Passage {
     pub(crate) fn is_whole(&self) -> bool {
-        self.0.load(Ordering::Acquire)
+        self.0.load(Ordering::Acquire) == WHOLE
     }
 
-    fn set(&self) {
-        self.0.store(true, Ordering::Release);
+    /// Whether the app's connection ended within the body.
+    pub(crate) fn is_broken_off(&self) -> bool {
+        self.0.load(Ordering::Acquire) == BROKEN_OFF
+    }
+
+    fn set(&self, state: u8) {
+        self.0.store(state, Ordering::Release);
     }
 }
 
 impl Upload {
     pub(crate) fn new(inner: Incoming, tap: Tap) -> Self {
-        let upload = Self { inner, tap, whole: Whole::default(), gate: None };
+        let upload = Self { inner, tap, passage: Passage::default(), gate: None };
         if upload.inner.is_end_stream() {
             upload.finish();
         }
@@ -65,13 +77,13 @@ impl Upload {
         }));
     }
 
-    pub(crate) fn whole(&self) -> Whole {
-        self.whole.clone()
+    pub(crate) fn passage(&self) -> Passage {
+        self.passage.clone()
     }
 
     fn finish(&self) {
-        if !self.whole.is_whole() {
-            self.whole.set();
+        if !self.passage.is_whole() {
+            self.passage.set(WHOLE);
             self.tap.request_end(true);
         }
     }
@@ -96,7 +108,8 @@ impl Body for Upload {
                 Some(bytes) => this.tap.request_body(bytes),
                 None => this.finish(),
             },
-            Some(Err(_)) => {}
+            Some(Err(err)) if is_malformed(err) => {}
+            Some(Err(_)) => this.passage.set(BROKEN_OFF),
             None => this.finish(),
         }
         Poll::Ready(frame)
@@ -115,8 +128,14 @@ impl Drop for Upload {
     fn drop(&mut self) {
         if self.inner.is_end_stream() {
             self.finish();
-        } else if !self.whole.is_whole() {
+        } else if !self.passage.is_whole() {
             self.tap.request_end(false);
         }
     }
+}
+
+/// Whether the app is there and sends no proper chunks.
+fn is_malformed(err: &hyper::Error) -> bool {
+    let kind = tee::io_cause(err).map(io::Error::kind);
+    matches!(kind, Some(io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData))
 }

@@ -3,8 +3,9 @@
 use teeline_capture::{Ending, State};
 use teeline_proxy::Config;
 use teeline_script::{Script, Upstream};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-use crate::support::{End, Rig, post, within};
+use crate::support::{Answer, End, Rig, post, within};
 
 /// 100 MiB, of which the upstream has the first before the app sends the second.
 #[tokio::test]
@@ -114,46 +115,66 @@ async fn an_expecting_app_is_told_when_the_upstream_wants_the_body() {
 #[tokio::test]
 async fn an_early_answer_reaches_the_app() {
     let body = "{\"error\":\"too large\"}";
-    for reset in [false, true] {
-        let upstream = Upstream::builder()
-            .early()
-            .start(move |_| {
-                let head = [("Connection", "close"), ("Content-Type", "application/json")];
-                let script = Script::answer("413 Content Too Large", &head, body).mark("answered");
-                // With the rest unread, a close resets the connection.
-                if reset { script.close() } else { script.fin() }
-            })
-            .await
-            .unwrap();
-        let rig = Rig::with(upstream, Config::default()).await;
-        let mut app = rig.app().await;
-        let length = 5_000_000;
-        app.send(format!("POST /up/x HTTP/1.1\r\nHost: h\r\nContent-Length: {length}\r\n\r\n"))
-            .await;
-        let sending = vec![b'p'; length];
-        // The app goes on sending; it may be stopped by the end of the connection.
-        let (mut read, mut write) = app.stream.into_split();
-        let upload = tokio::spawn(async move {
-            use tokio::io::AsyncWriteExt as _;
-            let _ = write.write_all(&sending).await;
-            write
-        });
-        let mut bytes = Vec::new();
-        let end = within("the answer", async {
-            use tokio::io::AsyncReadExt as _;
-            read.read_to_end(&mut bytes).await
-        })
-        .await;
-        let answer = crate::support::Answer::parse(&bytes, end.err().map(|err| err.kind()));
-        assert_eq!(
-            (answer.status(), answer.text().as_str(), answer.end),
-            ("413", body, End::Whole),
-            "{reset}"
-        );
-        drop(upload.await.unwrap());
+    let head = [("Connection", "close"), ("Content-Type", "application/json")];
+    let answer = Script::answer("413 Content Too Large", &head, body);
+    // With the rest unread, a close resets the connection.
+    for script in [answer.clone().fin(), answer.clone().close(), answer.rst()] {
+        let (rig, answer) = upload_against(script).await;
+        assert_eq!((answer.status(), answer.text().as_str()), ("413", body));
+        assert_eq!(answer.end, End::Whole);
         let exchange = rig.exchange(0).await;
         assert_eq!(exchange.ending, Some(Ending::Clean));
         assert_eq!(exchange.response.unwrap().status, 413);
+        assert!(exchange.request.body_truncated);
+    }
+}
+
+/// The same where only the end of the connection can say whether the answer is whole.
+#[tokio::test]
+async fn an_early_answer_that_is_reset_does_not_become_whole() {
+    let head = Script::head("413 Content Too Large", &[("Connection", "close")]).bytes("too l");
+    for (script, end) in [(head.clone().fin(), End::Whole), (head.rst(), End::Cut)] {
+        let (_rig, answer) = upload_against(script).await;
+        assert_eq!((answer.status(), answer.text().as_str(), answer.end), ("413", "too l", end));
+    }
+}
+
+/// What an app gets that sends 5 MB to an upstream that does not read them.
+async fn upload_against(script: Script) -> (Rig, Answer) {
+    let upstream = Upstream::builder().early().start(move |_| script.clone()).await.unwrap();
+    let rig = Rig::with(upstream, Config::default()).await;
+    let mut app = rig.app().await;
+    let sending = vec![b'p'; 5_000_000];
+    let length = sending.len();
+    app.send(format!("POST /up/x HTTP/1.1\r\nHost: h\r\nContent-Length: {length}\r\n\r\n")).await;
+    let (mut read, mut write) = app.stream.into_split();
+    let upload = tokio::spawn(async move {
+        // The end of the connection may stop it.
+        let _ = write.write_all(&sending).await;
+        write
+    });
+    let mut bytes = Vec::new();
+    let end = within("the answer", read.read_to_end(&mut bytes)).await;
+    drop(upload.await.unwrap());
+    (rig, Answer::parse(&bytes, end.err().map(|err| err.kind())))
+}
+
+/// Closing with something unread would reset the app's connection, and it might lose the answer.
+#[tokio::test]
+async fn the_rest_of_a_refused_request_is_taken_in() {
+    let mut config = Config::default();
+    config.upstreams.add("dead", "http://127.0.0.1:9").unwrap();
+    let upstream = Upstream::start(|_| Script::new()).await.unwrap();
+    let rig = Rig::with(upstream, config).await;
+    let mut app = rig.app().await;
+    app.send("POST /dead/x HTTP/1.1\r\nHost: h\r\nContent-Length: 3000\r\n\r\n").await;
+    app.read_through("connect-failed").await;
+    app.read_through("}\n").await;
+    let end = within("the proxy ends its side", app.stream.read(&mut [0; 1])).await;
+    assert_eq!(end.unwrap(), 0);
+    for _ in 0..3 {
+        // After a reset the second would fail.
+        app.send([b'x'; 1000]).await;
     }
 }
 
