@@ -64,6 +64,7 @@ impl Candidate {
     /// A new frame begins.
     pub(crate) fn begin(&mut self, frame: &Frame, rows: bool) {
         self.draft.place = Place::frame(frame.index, frame.line, frame.offset);
+        self.draft.frame = frame.index;
         self.draft.log.wanted = rows;
         self.draft.log.clear();
     }
@@ -134,6 +135,7 @@ impl Candidate {
                 self.after_end(data);
             }
         }
+        self.draft.log.deed(Deed::Other, || "not JSON".to_owned());
         if whole {
             self.draft.report(Kind::NotJson {
                 text: excerpt(data),
@@ -151,6 +153,7 @@ impl Candidate {
         let known =
             self.assembler.as_mut().is_some_and(|assembler| assembler.bare(event, &mut self.draft));
         if !known {
+            self.draft.log.deed(Deed::Other, || "no data".to_owned());
             self.draft.report(Kind::IgnoredLine { text: excerpt(event), event_only: true });
         }
     }
@@ -158,6 +161,11 @@ impl Candidate {
     /// A frame of comments only.
     pub(crate) fn comment(&mut self) {
         self.draft.keep_alive();
+    }
+
+    /// A frame of ids and times only.
+    pub(crate) fn meta(&mut self) {
+        self.draft.log.deed(Deed::Control, String::new);
     }
 
     /// The error that a frame is, for all formats alike.

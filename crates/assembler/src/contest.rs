@@ -39,7 +39,8 @@ enum Input<'a> {
     Text(&'a str, String, bool),
     Bare(&'a str),
     Comment,
-    Nothing,
+    /// Ids and times only, or lines that are no fields.
+    Meta,
 }
 
 /// The formats that read a stream side by side.
@@ -165,7 +166,7 @@ impl Contest {
             Input::Sentinel => self.each(Candidate::sentinel),
             Input::Bare(name) => self.each(|candidate| candidate.bare(name)),
             Input::Comment => self.each(Candidate::comment),
-            Input::Nothing => {}
+            Input::Meta => self.each(Candidate::meta),
         }
     }
 
@@ -229,7 +230,7 @@ impl Contest {
                     Input::Text(data, error, whole) => candidate.text(data, error, earlier, *whole),
                     Input::Sentinel => candidate.sentinel(),
                     Input::Bare(name) => candidate.bare(name),
-                    Input::Comment | Input::Nothing => {}
+                    Input::Comment | Input::Meta => {}
                 }
             }
         }
@@ -279,7 +280,7 @@ fn inputs(frame: &Frame, framing: Framing) -> Vec<Input<'_>> {
         None => inputs.push(match (&frame.event, frame.comments.is_empty()) {
             (Some(event), _) => Input::Bare(event),
             (None, false) if frame.recovered.is_empty() => Input::Comment,
-            _ => Input::Nothing,
+            _ => Input::Meta,
         }),
     }
     let lines = frame.recovered.iter().enumerate();

@@ -28,6 +28,9 @@ pub use parts::difference;
 /// What an output, a part or a new key costs of the text limit beyond its bytes.
 const OVERHEAD: usize = 128;
 
+/// The part that takes what the bound no longer admits: it is in no output and stays empty.
+const SINK: PartId = PartId(0);
+
 /// How many different things are reported once each; later ones are taken for reported.
 const ONCE: usize = 1_000;
 
@@ -48,7 +51,7 @@ pub struct Tokens {
 
 /// An answer of the stream: a choice, a candidate, a message, a run.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Draw {
+pub(crate) struct Answer {
     pub(crate) index: u64,
     pub(crate) role: Option<String>,
     pub(crate) parts: Vec<PartId>,
@@ -70,14 +73,18 @@ struct Block {
 pub struct Draft {
     rules: Rules,
     pub(crate) place: Place,
+    /// The newest frame's index.
+    pub(crate) frame: u64,
     pub(crate) findings: Findings,
     /// Findings of the end, while it is judged.
     pub(crate) closing: Option<Vec<(Place, Kind)>>,
     said: BTreeSet<String>,
     pub(crate) id: Option<String>,
     pub(crate) model: Option<String>,
-    pub(crate) outputs: Vec<Draw>,
+    /// The first one is in no index: it belongs to the part that takes what the bound no longer admits.
+    outputs: Vec<Answer>,
     by_index: BTreeMap<u64, usize>,
+    /// The first one takes what the bound no longer admits.
     pub(crate) parts: Vec<Part>,
     blocks: HashMap<Key, Block>,
     pub(crate) usage: Option<(Tokens, Node)>,
@@ -93,6 +100,8 @@ pub struct Draft {
     pub(crate) rests: bool,
     held: usize,
     limit: usize,
+    /// The bound was reached: new outputs, parts and blocks are not made.
+    full: bool,
     pub(crate) provenance: Provenance,
     pub(crate) log: FrameLog,
 }
@@ -102,14 +111,15 @@ impl Draft {
         Self {
             rules,
             place: Place::STREAM,
+            frame: 0,
             findings: Findings::default(),
             closing: None,
             said: BTreeSet::new(),
             id: None,
             model: None,
-            outputs: Vec::new(),
+            outputs: vec![Answer::default()],
             by_index: BTreeMap::new(),
-            parts: Vec::new(),
+            parts: vec![Part::new(PartKind::Other("dropped"), 0, 0)],
             blocks: HashMap::new(),
             usage: None,
             fault: None,
@@ -121,6 +131,7 @@ impl Draft {
             rests: false,
             held: 0,
             limit,
+            full: false,
             provenance: Provenance::default(),
             log: FrameLog::default(),
         }
@@ -271,13 +282,18 @@ impl Draft {
         self.by_index.get(&output).and_then(|at| self.outputs.get(*at))?.role.as_deref()
     }
 
+    /// Whether there is any output.
+    pub fn has_outputs(&self) -> bool {
+        !self.by_index.is_empty()
+    }
+
     /// The outputs' indexes, ascending.
     pub fn output_indexes(&self) -> impl Iterator<Item = u64> {
         self.by_index.keys().copied()
     }
 
     /// The outputs by ascending index.
-    pub(crate) fn sorted_outputs(&self) -> impl Iterator<Item = &Draw> {
+    pub(crate) fn sorted_outputs(&self) -> impl Iterator<Item = &Answer> {
         self.by_index.values().filter_map(|at| self.outputs.get(*at))
     }
 
@@ -286,9 +302,11 @@ impl Draft {
         if let Some(at) = self.by_index.get(&index) {
             return *at;
         }
-        self.held += OVERHEAD;
+        if !self.admit(OVERHEAD) {
+            return 0;
+        }
         let at = self.outputs.len();
-        self.outputs.push(Draw { index, ..Draw::default() });
+        self.outputs.push(Answer { index, ..Answer::default() });
         self.by_index.insert(index, at);
         at
     }
@@ -300,6 +318,7 @@ impl Draft {
     pub fn admit(&mut self, bytes: usize) -> bool {
         if self.held.saturating_add(bytes) > self.limit {
             let limit = self.limit;
+            self.full = true;
             self.not_assembled(&format!("what exceeds the {limit} bytes that a reading holds"));
             return false;
         }

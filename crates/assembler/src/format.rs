@@ -1,6 +1,9 @@
 //! What a format is, and the table of them.
 
+use std::borrow::Cow;
+
 use teeline_decoder::{Frame, Framing};
+use teeline_finding::{Kind, excerpt};
 
 use crate::{
     draft::Draft,
@@ -105,6 +108,15 @@ impl Rules {
     };
 }
 
+/// What the `event:` line is to a format's clients.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EventLine {
+    /// The official clients dispatch on it.
+    Dispatched,
+    /// Nobody needs it.
+    Optional,
+}
+
 /// A frame as a format reads it.
 #[derive(Clone, Debug)]
 pub struct Event<'a> {
@@ -138,8 +150,32 @@ impl<'a> Event<'a> {
         self.frame.event.as_deref()
     }
 
+    /// The frame's type, in formats that write it in the data's `key` and in the `event:` line: the data's,
+    /// or else the line's. Both there and different: `event-mismatch`. No line although clients dispatch on
+    /// it: `event-line-missing`, once.
+    pub fn kind(&self, key: &str, line: EventLine, draft: &mut Draft) -> Cow<'a, str> {
+        let data_type = self.object.as_ref().and_then(|object| object.filled(key));
+        match (data_type, self.name()) {
+            (Some(data_type), Some(event)) => {
+                if data_type != event {
+                    let (event, data_type) = (excerpt(event), excerpt(&data_type));
+                    draft.report(Kind::EventMismatch { event, data_type });
+                }
+                data_type
+            }
+            (Some(data_type), None) => {
+                if line == EventLine::Dispatched && self.framing == Framing::Sse {
+                    let data_type = excerpt(&data_type);
+                    draft.report_once("event line", Kind::EventLineMissing { data_type });
+                }
+                data_type
+            }
+            (None, event) => Cow::Borrowed(event.unwrap_or_default()),
+        }
+    }
+
     /// The data's `type`.
-    pub fn data_type(&self) -> Option<std::borrow::Cow<'a, str>> {
+    pub fn data_type(&self) -> Option<Cow<'a, str>> {
         self.object.as_ref()?.filled("type")
     }
 }

@@ -5,6 +5,9 @@ use crate::{part::PartKind, reading::Effect, text::Str};
 /// How much of a frame's new text its row shows, in characters.
 const SNIPPET: usize = 64;
 
+/// How many places and deeds a row names.
+const NAMED: usize = 16;
+
 /// Text that a frame added in one place.
 #[derive(Debug)]
 struct Gain {
@@ -29,6 +32,7 @@ pub(crate) struct FrameLog {
     kind: Option<(u8, &'static str)>,
     output: Option<u64>,
     several: bool,
+    reasoned: bool,
 }
 
 /// Kinds of frames that are no text, by which one names the frame.
@@ -73,6 +77,10 @@ impl FrameLog {
         rank: u8,
         text: &Str<'_>,
     ) {
+        // The same reasoning under another key of the same frame is no gain.
+        if kind == PartKind::Reasoning && std::mem::replace(&mut self.reasoned, true) && rank > 0 {
+            return;
+        }
         let bytes = text.as_bytes().len() as u64;
         match kind {
             PartKind::Text | PartKind::Reasoning | PartKind::Refusal => self.text_bytes += bytes,
@@ -83,14 +91,14 @@ impl FrameLog {
             return;
         }
         self.touch(output);
+        let full = self.gains.len() >= NAMED;
         let known = self
             .gains
             .iter_mut()
             .find(|gain| gain.kind == kind && gain.call == call && gain.unit == Some(output));
         match known {
-            // The same text under another key of the same frame.
-            Some(_) if rank > 0 => return,
             Some(gain) => gain.chars += text.chars(),
+            None if full => return,
             None => self.gains.push(Gain { kind, unit: Some(output), call, chars: text.chars() }),
         }
         let room = SNIPPET.saturating_sub(self.snippet.chars().count());
@@ -105,7 +113,7 @@ impl FrameLog {
         }
         if self.wanted {
             let words = words();
-            if !words.is_empty() && !self.words.contains(&words) {
+            if !words.is_empty() && self.words.len() < NAMED && !self.words.contains(&words) {
                 self.words.push(words);
             }
         }

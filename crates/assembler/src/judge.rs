@@ -47,7 +47,7 @@ fn ends(draft: &mut Draft, close: Close) {
     let rules = *draft.rules();
     if !draft.is_over() && !close.stopped {
         let finished =
-            !draft.outputs.is_empty() && draft.outputs.iter().all(|output| output.finish.is_some());
+            draft.has_outputs() && draft.sorted_outputs().all(|output| output.finish.is_some());
         draft.report(Kind::NoEnd { expected: rules.end.to_owned(), finished });
     }
     if let Some(start) = rules.start
@@ -99,14 +99,20 @@ fn answers(draft: &mut Draft) {
             draft.report(Kind::NoFinishReason { what: format!("{} {index}", rules.unit) });
         }
     }
-    if rules.usage && draft.usage.is_none() && !draft.outputs.is_empty() {
+    if rules.usage && draft.usage.is_none() && draft.has_outputs() {
         draft.report(Kind::UsageMissing);
     }
 }
 
-/// Values that look cumulative in a format of deltas (`FORMATS.md` F.4): one finding for the stream.
+/// Values that look cumulative in a format of deltas, or are found to be where either may be
+/// (`FORMATS.md` F.4): one finding for the stream.
 fn cumulative(draft: &mut Draft) {
-    if draft.rules().deltas
+    let undecided: Vec<usize> =
+        (0..draft.parts.len()).filter(|at| draft.parts[*at].undecided).collect();
+    for at in &undecided {
+        draft.decide(PartId(*at));
+    }
+    if (draft.rules().deltas || undecided.iter().any(|at| draft.parts[*at].decided))
         && let Some(evidence) = draft.parts.iter().find_map(|part| part.tally.evidence())
     {
         draft.report(Kind::Cumulative { evidence });

@@ -52,6 +52,7 @@
 //!      and frames after the end never get there. What it does not know it gives to [`Draft::unknown`] (a
 //!      frame), [`Draft::not_assembled`] (a field or delta, once each) or [`Draft::bad_field`] (another
 //!      shape than the schema's).
+//!      The frame's type is given by [`Event::kind`], which judges the `event:` line.
 //!    - [`text`](Assembler::text), [`bare`](Assembler::bare) and [`passes_end`](Assembler::passes_end) are
 //!      for data that is not JSON, for events without data and for trailers; most formats have none.
 //!    - [`document`](Assembler::document) reads the plain, non-streamed body. It should go through the same
@@ -69,11 +70,13 @@
 //!    | the same without text of its own | [`open_bare`](Draft::open_bare), [`close`](Draft::close) |
 //!    | a block that nothing opens | [`ensure`](Draft::ensure), or [`part`](Draft::part) and a handle of one's own |
 //!    | a whole text so far (CUM) | [`snapshot`](Draft::snapshot) |
+//!    | a delta or the text so far, nobody knows yet | [`undecided`](Draft::undecided) |
 //!    | a final text (REPLACE, `done-mismatch`) | [`settle`](Draft::settle) |
 //!    | a text replaced without a word | [`replace`](Draft::replace) |
 //!    | a tool call's id and name | [`call_id`](Draft::call_id), [`call_name`](Draft::call_name) on a part of [`PartKind::Call`] |
 //!    | its arguments as text, as an object | [`append`](Draft::append), [`call_object`](Draft::call_object) |
 //!    | everything of it came | [`close_call`](Draft::close_call) |
+//!    | the whole answer begins anew | [`start_over`](Draft::start_over) |
 //!    | token counts | [`usage`](Draft::usage) with [`Tokens`] and the format's own object |
 //!    | the end marker; an end that can come again | [`end`](Draft::end); [`set_ended`](Draft::set_ended) |
 //!    | an error of the format's own shape | [`fail`](Draft::fail), [`fail_and_go_on`](Draft::fail_and_go_on) with a [`Fault`] |
@@ -98,6 +101,7 @@
 mod assembly;
 mod candidate;
 mod clock;
+mod compact;
 mod contest;
 mod cumulative;
 mod detect;
@@ -121,7 +125,7 @@ pub use clock::Spark;
 pub use detect::path_hint;
 pub use draft::{Call, Draft, Key, Part, PartId, PartKind, Tokens, difference};
 pub use failure::Fault;
-pub use format::{Assembler, Event, FORMATS, Format, Reason, Rules, Sentinel, format};
+pub use format::{Assembler, Event, EventLine, FORMATS, Format, Reason, Rules, Sentinel, format};
 pub use json::{Json, Object};
 pub use node::{Map, Node};
 pub use provenance::Added;

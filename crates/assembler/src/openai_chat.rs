@@ -45,6 +45,9 @@ pub(crate) const FORMAT: Format = Format {
 const CHUNK_KEYS: &[&str] =
     &["choices", "error", "usage", "prompt_filter_results", "prompt_annotations", "x_groq"];
 
+/// What a choice costs of the text limit beyond its bytes.
+const CHOICE: usize = 1_024;
+
 /// A stream of chunks.
 #[derive(Default)]
 struct Chat {
@@ -213,6 +216,9 @@ impl Chat {
             return;
         };
         let Some(index) = choice_index(&fields, draft) else { return };
+        if !self.choices.contains_key(&index) && !draft.admit(CHOICE) {
+            return;
+        }
         draft.output(index);
         self.choices.entry(index).or_default().read(index, &fields, draft);
         // Older Moonshot streams count inside the choice.

@@ -110,6 +110,10 @@ pub struct Part {
     /// Where in `text` the newest value begins.
     pub(crate) newest: usize,
     pub(crate) tally: Tally,
+    /// Its values may be deltas or the text so far.
+    pub(crate) undecided: bool,
+    /// They are the text so far.
+    pub(crate) decided: bool,
 }
 
 impl Part {
@@ -124,6 +128,18 @@ impl Part {
             place,
             newest: 0,
             tally: Tally::default(),
+            undecided: false,
+            decided: false,
+        }
+    }
+
+    /// The text as far as it is known, WTF-8: of an undecided part whose values look cumulative, the newest.
+    pub(crate) fn shown(&self) -> &[u8] {
+        let all = self.text.as_bytes();
+        if self.undecided && !self.decided && self.tally.evidence().is_some() {
+            all.get(self.newest..).unwrap_or(all)
+        } else {
+            all
         }
     }
 

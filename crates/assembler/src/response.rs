@@ -4,7 +4,7 @@ use crate::{
     draft::{Draft, PartId},
     json::Json,
     node::{Map, Node},
-    text::{Text, write_json_str},
+    text::{Text, write_json_bytes, write_json_str},
 };
 
 /// Writes one JSON value; texts come out of the draft.
@@ -77,7 +77,7 @@ impl<'d> Writer<'d> {
 
     /// Writes a part's text as a string.
     pub fn part(&mut self, part: PartId) {
-        self.text(&self.draft.get(part).text);
+        write_json_bytes(self.draft.get(part).shown(), &mut self.out);
     }
 
     /// Writes a part's text as the JSON that it is, as a string if it does not parse, `{}` if it is blank.

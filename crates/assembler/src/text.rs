@@ -140,7 +140,8 @@ pub(crate) fn write_json_str(text: &str, out: &mut String) {
     out.push('"');
 }
 
-fn write_json_bytes(bytes: &[u8], out: &mut String) {
+/// Appends WTF-8 to `out` as a JSON string, lone halves as escapes.
+pub(crate) fn write_json_bytes(bytes: &[u8], out: &mut String) {
     out.push('"');
     for piece in pieces(bytes) {
         match piece {
@@ -208,7 +209,8 @@ fn pieces(bytes: &[u8]) -> impl Iterator<Item = Piece<'_>> {
     })
 }
 
-fn lossy(bytes: &[u8]) -> Cow<'_, str> {
+/// WTF-8 as text, with U+FFFD for lone halves.
+pub(crate) fn lossy(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),
         Err(_) => Cow::Owned(

@@ -7,11 +7,12 @@ use teeline_finding::{Finding, Findings, Place};
 use crate::{
     assembly::{Assembly, End, media_type},
     candidate::Candidate,
-    draft::{Draft, Draw, Part, PartId, PartKind},
+    draft::{Answer, Draft, Part, PartId, PartKind},
     format::{AS_OF, Format},
     json::Json,
     reading::{Failure, Finish, Output, Reading, SCHEMA, ToolCall, Usage, Verdict},
     response::Writer,
+    text::lossy,
 };
 
 /// How many characters of the answer a preview has.
@@ -184,7 +185,7 @@ fn count(number: usize, noun: &str) -> String {
 fn view_output(
     draft: &Draft,
     format: Option<&'static Format>,
-    output: &Draw,
+    output: &Answer,
     finished: bool,
 ) -> Output {
     Output {
@@ -200,13 +201,13 @@ fn view_output(
 }
 
 /// The texts of one kind, of the lowest rank that has any.
-fn joined(draft: &Draft, output: &Draw, kind: PartKind) -> String {
-    chosen(draft, output, kind).map(|part| part.text.to_str()).collect()
+fn joined(draft: &Draft, output: &Answer, kind: PartKind) -> String {
+    chosen(draft, output, kind).map(|part| lossy(part.shown()).into_owned()).collect()
 }
 
 fn chosen<'d>(
     draft: &'d Draft,
-    output: &'d Draw,
+    output: &'d Answer,
     kind: PartKind,
 ) -> impl Iterator<Item = &'d Part> {
     let texts = move || {
@@ -217,7 +218,7 @@ fn chosen<'d>(
     texts().filter(move |part| Some(part.rank) == rank)
 }
 
-fn tool_calls(draft: &Draft, output: &Draw, finished: bool) -> Vec<ToolCall> {
+fn tool_calls(draft: &Draft, output: &Answer, finished: bool) -> Vec<ToolCall> {
     let rules = draft.rules();
     let mut calls: Vec<ToolCall> = output
         .parts
@@ -235,7 +236,8 @@ fn tool_calls(draft: &Draft, output: &Draw, finished: bool) -> Vec<ToolCall> {
                 name: part.call.name.clone(),
                 arguments_valid: Json::parse(&arguments).is_ok(),
                 arguments,
-                complete: part.call.complete,
+                complete: part.call.complete
+                    || (rules.judge_calls_at_end && output.finish.is_some()),
             }
         })
         .collect();
@@ -258,7 +260,7 @@ fn view_part(draft: &Draft, id: PartId) -> Option<Box<RawValue>> {
                 value.json(Json::from_known(if call.complete { "true" } else { "false" }));
             });
         } else if !part.text.is_empty() || !matches!(part.kind, PartKind::Other(_)) {
-            fields.field("text", |value| value.text(&part.text));
+            fields.field("text", |value| value.part(id));
         }
         fields.map(&part.extra);
     });

@@ -526,7 +526,7 @@ impl Kind {
     pub fn severity(&self) -> Severity {
         match self {
             // A call without arguments is common, and clients that parse leniently read `{}`.
-            Self::ArgumentsNotJson { empty: true, .. } => Severity::Warning,
+            Self::ArgumentsNotJson { empty: true, .. } => Severity::Note,
             _ => self.listed_severity(),
         }
     }
@@ -598,7 +598,7 @@ mod tests {
     #[test]
     fn a_milder_case_is_milder_than_its_entry() {
         let empty = Kind::ArgumentsNotJson { tool: "f".into(), error: "empty".into(), empty: true };
-        assert_eq!(empty.severity(), Severity::Warning);
+        assert_eq!(empty.severity(), Severity::Note);
         assert_eq!(entry(empty.id()).map(|entry| entry.severity), Some(Severity::Error));
     }
 }

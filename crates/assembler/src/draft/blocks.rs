@@ -4,12 +4,16 @@ use teeline_finding::Kind;
 
 use crate::{frame_log::Deed, text::Str};
 
-use super::{Block, Draft, Key, OVERHEAD, Part, PartId, PartKind};
+use super::{Block, Draft, Key, OVERHEAD, Part, PartId, PartKind, SINK};
 
 /// Blocks: what is opened, added to and closed under a key.
 impl Draft {
     /// Opens a block with a part. An open or closed one under the same key is replaced: `block-restarted`.
     pub fn open(&mut self, key: Key, output: u64, kind: PartKind) -> PartId {
+        // What came before is not known any more, once the bound was reached.
+        if self.full && !self.blocks.contains_key(&key) {
+            return SINK;
+        }
         if let Some(part) = self.blocks.get(&key).and_then(|block| block.part) {
             let replaced = self.get(part).text.len() as u64;
             self.restarted(&key, replaced);
@@ -28,6 +32,9 @@ impl Draft {
 
     /// Opens a block that has no text of its own. `true` if it was there already: `block-restarted`.
     pub fn open_bare(&mut self, key: Key) -> bool {
+        if self.full {
+            return false;
+        }
         let known = self.blocks.contains_key(&key);
         if known {
             self.restarted(&key, 0);
@@ -38,7 +45,7 @@ impl Draft {
         known
     }
 
-    /// The part of an open block, for formats whose blocks need no opening: made where it is not there.
+    /// The part of a block, for formats whose blocks need no opening: made where it is not there.
     pub fn ensure(&mut self, key: Key, output: u64, kind: PartKind) -> PartId {
         if let Some(part) = self.blocks.get(&key).and_then(|block| block.part) {
             return part;
@@ -87,6 +94,9 @@ impl Draft {
 
     /// An event came for something that was never opened: `block-unstarted`.
     pub fn unstarted(&mut self, key: &Key) {
+        if self.full {
+            return;
+        }
         self.broken = true;
         self.report(Kind::BlockUnstarted { what: key.to_string() });
     }
@@ -95,6 +105,20 @@ impl Draft {
     pub fn restarted(&mut self, key: &Key, replaced: u64) {
         self.broken = true;
         self.report(Kind::BlockRestarted { what: key.to_string(), replaced });
+    }
+
+    /// The whole answer begins anew: what came before is replaced, `block-restarted` with `key` for a name.
+    pub fn start_over(&mut self, key: &Key) {
+        let replaced = self.parts.iter().map(|part| part.text.len() as u64).sum();
+        self.restarted(key, replaced);
+        for at in 1..self.parts.len() {
+            self.replace(PartId(at), &Str::default());
+            self.parts[at].kind = PartKind::Other("replaced");
+        }
+        self.blocks.clear();
+        for output in &mut self.outputs {
+            output.finish = None;
+        }
     }
 
     /// The blocks that are open, in the order in which they were opened.
@@ -106,7 +130,7 @@ impl Draft {
 
     fn insert(&mut self, key: Key, part: Option<PartId>) {
         self.log.deed(Deed::Control, || format!("{key} opened"));
-        self.held += OVERHEAD;
+        self.admit(OVERHEAD);
         let order = self.blocks.len();
         self.blocks.insert(key, Block { part, open: true, order });
     }

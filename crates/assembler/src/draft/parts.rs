@@ -8,15 +8,20 @@ use crate::{
     text::{Str, count_chars},
 };
 
-use super::{Draft, OVERHEAD, Part, PartId, PartKind};
+use super::{Draft, OVERHEAD, Part, PartId, PartKind, SINK};
+
+/// So many values decide that a part is cumulative before the stream ends.
+const DECIDED: u64 = 16;
 
 /// Parts.
 impl Draft {
     /// A new part at the end of an output.
     pub fn part(&mut self, output: u64, kind: PartKind) -> PartId {
         let at = self.output_at(output);
+        if at == 0 || !self.admit(OVERHEAD) {
+            return SINK;
+        }
         let id = PartId(self.parts.len());
-        self.held += OVERHEAD;
         let mut part = Part::new(kind, at, 0);
         if let Some(output) = self.outputs.get_mut(at) {
             part.place = u32::try_from(output.parts.len()).unwrap_or(u32::MAX);
@@ -48,7 +53,7 @@ impl Draft {
 
     /// APPEND: a delta of a part's text.
     pub fn append(&mut self, id: PartId, more: &Str<'_>) {
-        if more.is_empty() || !self.admit(more.as_bytes().len()) {
+        if more.is_empty() || id == SINK || !self.admit(more.as_bytes().len()) {
             return;
         }
         let part = &mut self.parts[id.0];
@@ -58,6 +63,35 @@ impl Draft {
         part.text.append(more);
         part.newest = part.text.len().saturating_sub(more.as_bytes().len());
         self.log_added(id, before, 0, more);
+    }
+
+    /// A value of which it is not known whether it is a delta or the text so far (`FORMATS.md` F.4). Both
+    /// readings are kept until the values tell; `what` names the part in a `rewritten`.
+    pub fn undecided(&mut self, part: PartId, value: &Str<'_>, what: &str) {
+        if value.is_empty() || part == SINK {
+            return;
+        }
+        if self.get(part).decided {
+            let known = &mut self.parts[part.0];
+            known.tally.add(known.text.as_bytes(), value.as_bytes());
+            return self.snapshot(part, value, what);
+        }
+        self.append(part, value);
+        let known = self.get_mut(part);
+        known.undecided = true;
+        if known.tally.values() >= DECIDED && known.tally.evidence().is_some() {
+            self.decide(part);
+        }
+    }
+
+    /// Takes an undecided part for cumulative, if its values pass the test: its text is the newest one.
+    pub(crate) fn decide(&mut self, part: PartId) {
+        let known = self.get(part);
+        if known.undecided && !known.decided && known.tally.evidence().is_some() {
+            let newest = Str::from_wtf8(known.shown().to_vec());
+            self.replace(part, &newest);
+            self.get_mut(part).decided = true;
+        }
     }
 
     /// REPLACE: a whole new text, kept from where it differs. Reports nothing.
@@ -95,7 +129,7 @@ impl Draft {
         let before = known.text.len();
         let common = common_prefix(known.text.as_bytes(), text.as_bytes());
         let added = text.as_bytes().get(common..).unwrap_or_default().to_vec();
-        if !self.admit(added.len()) {
+        if part == SINK || !self.admit(added.len()) {
             return (before, before);
         }
         self.held = self.held.saturating_sub(before - common);
@@ -115,8 +149,7 @@ impl Draft {
         let bytes = known.text.len().saturating_sub(before);
         let call = (known.kind == PartKind::Call).then_some(known.call.index);
         self.log.gain(known.kind, output, call, known.rank, more);
-        let frame = self.place.frame.unwrap_or_default();
-        self.provenance.push(Added::new(frame, output, place, bytes, cut));
+        self.provenance.push(Added::new(self.frame, output, place, bytes, cut));
     }
 }
 

@@ -1,6 +1,6 @@
 //! Tool calls out of fragments (`FORMATS.md` A.4.1).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use teeline_finding::{Kind, excerpt};
 
@@ -14,6 +14,9 @@ use crate::{
 
 use super::choice::How;
 
+/// What a call costs of the text limit beyond its bytes.
+const CALL: usize = 512;
+
 /// The calls of a choice.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
@@ -21,6 +24,8 @@ pub(super) struct Calls {
     states: BTreeMap<u64, State>,
     /// Which call an index stands for now: servers use one index for several calls.
     by_index: BTreeMap<u64, u64>,
+    /// The positions of the calls by id.
+    by_id: HashMap<String, u64>,
     /// The call that the last fragment without an index went to.
     last: Option<u64>,
     /// The calls came whole, in a full message.
@@ -100,6 +105,10 @@ impl Calls {
         self.make(at, choice, draft);
         if let Some(state) = self.states.get_mut(&at) {
             state.read(fragment, draft, How::Delta);
+            let known = draft.get(state.part).call.id.as_deref() == Some(&*id);
+            if known && !self.by_id.contains_key(&*id) {
+                self.by_id.insert(id.into_owned(), at);
+            }
         }
     }
 
@@ -123,7 +132,7 @@ impl Calls {
         if known.is_empty() || fragment.id.is_empty() || known == fragment.id {
             return at;
         }
-        if let Some(other) = self.find(fragment.id, draft) {
+        if let Some(other) = self.find(fragment.id) {
             self.by_index.insert(index, other);
             return other;
         }
@@ -144,7 +153,7 @@ impl Calls {
         if fragment.id.is_empty() {
             return self.last.unwrap_or(0);
         }
-        if let Some(known) = self.find(fragment.id, draft) {
+        if let Some(known) = self.find(fragment.id) {
             return known;
         }
         let first = self.states.get(&0).map(|state| draft.get(state.part));
@@ -154,11 +163,8 @@ impl Calls {
         }
     }
 
-    fn find(&self, id: &str, draft: &Draft) -> Option<u64> {
-        let mut known = self.states.iter();
-        known
-            .find(|(_, state)| draft.get(state.part).call.id.as_deref() == Some(id))
-            .map(|(at, _)| *at)
+    fn find(&self, id: &str) -> Option<u64> {
+        self.by_id.get(id).copied()
     }
 
     fn next(&self) -> u64 {
@@ -166,11 +172,12 @@ impl Calls {
     }
 
     fn make(&mut self, at: u64, choice: u64, draft: &mut Draft) {
-        self.states.entry(at).or_insert_with(|| {
+        if !self.states.contains_key(&at) && draft.admit(CALL) {
             let part = draft.part(choice, PartKind::Call);
             draft.get_mut(part).call.index = at;
-            State { part, kind: None, custom: false, fields: Map::default() }
-        });
+            let state = State { part, kind: None, custom: false, fields: Map::default() };
+            self.states.insert(at, state);
+        }
     }
 
     /// Compares with the calls of a full message.

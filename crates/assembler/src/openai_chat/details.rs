@@ -1,5 +1,7 @@
 //! `reasoning_details`, as `OpenRouter` and `MiniMax` send them (`FORMATS.md` A.4.3).
 
+use std::collections::BTreeMap;
+
 use crate::{
     draft::{Draft, PartId, PartKind},
     json::{Json, Object},
@@ -12,10 +14,15 @@ use super::choice::How;
 /// The rank of these texts among the places that reasoning comes in: the last.
 const RANK: u8 = 5;
 
+/// What a detail costs of the text limit beyond its bytes.
+const DETAIL: usize = 256;
+
 /// The details so far.
 #[derive(Debug, Default)]
 pub(super) struct Details {
     items: Vec<Detail>,
+    /// The places of those with an index, by index and type.
+    places: BTreeMap<(u64, String), usize>,
 }
 
 #[derive(Debug)]
@@ -47,19 +54,24 @@ impl Details {
     fn item(&mut self, output: u64, fields: &Object<'_>, draft: &mut Draft) {
         let kind = fields.str("type").unwrap_or_default().into_owned();
         let index = fields.get("index").and_then(Json::index);
+        let last = self.items.last().filter(|last| last.kind == kind && last.index.is_none());
         let known = match index {
-            Some(_) => self.items.iter().position(|item| item.index == index && item.kind == kind),
-            None if kind == "reasoning.text" => {
-                let last = self.items.last();
-                last.filter(|last| last.kind == kind && last.index.is_none())
-                    .map(|_| self.items.len() - 1)
-            }
+            Some(index) => self.places.get(&(index, kind.clone())).copied(),
+            None if kind == "reasoning.text" => last.map(|_| self.items.len() - 1),
             None => None,
         };
-        let at = known.unwrap_or_else(|| {
-            self.items.push(Detail { kind, index, fields: Map::default(), text: None });
-            self.items.len() - 1
-        });
+        let at = match known {
+            Some(at) => at,
+            None if !draft.admit(DETAIL) => return,
+            None => {
+                let at = self.items.len();
+                if let Some(index) = index {
+                    self.places.insert((index, kind.clone()), at);
+                }
+                self.items.push(Detail { kind, index, fields: Map::default(), text: None });
+                at
+            }
+        };
         if let Some(detail) = self.items.get_mut(at) {
             fields.iter().for_each(|(key, value)| detail.field(output, key, value, draft));
         }
