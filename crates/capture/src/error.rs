@@ -71,6 +71,15 @@ pub enum StoreError {
     /// The store was opened for reading.
     #[error("the store was opened for reading only")]
     ReadOnly,
+    /// The store was shut down.
+    #[error("the store was shut down")]
+    Stopped,
+    /// The system gives no thread.
+    #[error("cannot start a thread for the store: {source}")]
+    Thread {
+        /// What the system says.
+        source: std::io::Error,
+    },
     /// The disk is full, the file is locked, or SQLite failed in another way.
     #[error("the store failed: {0}")]
     Database(#[from] rusqlite::Error),

@@ -25,16 +25,42 @@
 //! # Ok::<(), teeline_capture::StoreError>(())
 //! ```
 
+mod base_url;
+mod batch;
+mod cache;
+mod checkpoint;
+mod coding;
+mod database;
 mod error;
 mod exchange;
+mod folder;
+mod frames;
+mod hex;
 mod id;
+mod inner;
+mod intake;
 mod live;
+mod lock;
+mod lost;
+mod pieces;
 mod query;
+mod queue;
+mod reading;
+mod record;
+mod recovery;
 mod redact;
+mod request;
+mod retention;
+mod segment;
+mod session;
 mod store;
+mod stream;
+mod summarise;
 mod summary;
 mod tap;
 mod time;
+mod workers;
+mod writer;
 
 pub use error::StoreError;
 pub use exchange::{
@@ -43,9 +69,10 @@ pub use exchange::{
 };
 pub use id::{CaptureId, IdError};
 pub use live::{Change, LiveReading};
-pub use query::{Query, QueryError};
+pub use pieces::Pieces;
+pub use query::{Query, QueryError, QueryKey};
 pub use redact::Redaction;
-pub use store::{Pieces, Store, StoreOptions};
+pub use store::{Store, StoreOptions};
 pub use summary::{
     EndedBy, FindingCounts, Finish, Page, SegmentCounts, Spark, State, Summary, Usage,
 };

@@ -1,9 +1,31 @@
-//! Queries: the search box's language.
+//! Queries: the search box's language (contract 4.1).
+//!
+//! Words and "quoted phrases" are searched for, `key:value` narrows, `-key:value` excludes; all of it
+//! has to fit.
 
-/// A parsed query.
+mod parse;
+mod sql;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use sql::{ANY_FINDING, BROKEN};
+
+use crate::{State, Timestamp};
+use teeline_assembler::Verdict;
+
+/// A parsed query. The default one fits everything.
+///
+/// ```
+/// use teeline_capture::Query;
+///
+/// assert!(Query::parse(r#"weather "in Paris" model:gpt -state:open status:4xx"#).is_ok());
+/// let error = Query::parse("colour:red").unwrap_err().to_string();
+/// assert!(error.contains("model:"), "{error}");
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query {
-    words: Vec<String>,
+    terms: Vec<Term>,
 }
 
 /// What is wrong with a query; the message names what is known.
@@ -11,17 +33,92 @@ pub struct Query {
 #[error("{0}")]
 pub struct QueryError(String);
 
+/// A key of the query language, for help and completion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueryKey {
+    /// Its name, without the colon.
+    pub name: &'static str,
+    /// What it narrows by.
+    pub about: &'static str,
+    /// The values it knows; empty where any text is possible.
+    pub values: &'static [&'static str],
+}
+
+const fn key(name: &'static str, about: &'static str, values: &'static [&'static str]) -> QueryKey {
+    QueryKey { name, about, values }
+}
+
 impl Query {
-    /// Parses a query (contract 4.1).
+    /// Every key. The values of `finding` and `format` are completed by their own tables.
+    pub const KEYS: &'static [QueryKey] = &[
+        key("model", "the model's name holds this", &[]),
+        key("upstream", "the upstream's name holds this", &[]),
+        key("format", "the format's name holds this", &[]),
+        key("path", "the path holds this", &[]),
+        key("tool", "a called tool's name holds this", &[]),
+        key("finding", "a finding's id, or its severity", &["any", "error", "warning", "note"]),
+        key("state", "where the exchange stands", &sql::STATES),
+        key("verdict", "how the stream ended", &sql::VERDICTS),
+        key("status", "the status, as 404 or 4xx", &["2xx", "3xx", "4xx", "5xx"]),
+        key("since", "began at or after, as 2h or 2026-11-29", &[]),
+        key("until", "began before, as 2h or the end of 2026-11-29", &[]),
+        key("streamed", "whether the body came in frames", &["yes", "no"]),
+    ];
+
+    /// Parses a query (contract 4.1). Times that say how long ago count from now.
     ///
     /// # Errors
     ///
     /// A key or value that does not exist; the message names the known ones.
     pub fn parse(text: &str) -> Result<Self, QueryError> {
-        Ok(Self { words: text.split_whitespace().map(str::to_lowercase).collect() })
+        parse::parse(text, Timestamp::now()).map(|terms| Self { terms })
     }
 
-    pub(crate) fn fits(&self, summary: &crate::Summary) -> bool {
-        self.words.iter().all(|word| summary.path.to_lowercase().contains(word))
+    /// Whether it fits everything.
+    pub fn is_empty(&self) -> bool {
+        self.terms.is_empty()
     }
+
+    /// The query without what a list's segments write into it (`state:…`, `finding:any`), so that the
+    /// counts of the other segments stay true.
+    pub(crate) fn without_segment(&self) -> Self {
+        let terms = self.terms.iter().filter(|term| !term.is_segment()).cloned().collect();
+        Self { terms }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Term {
+    excluded: bool,
+    test: Test,
+}
+
+impl Term {
+    fn is_segment(&self) -> bool {
+        let segment = matches!(self.test, Test::State(_) | Test::Broken | Test::AnyFinding);
+        segment && !self.excluded
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Test {
+    Text(String),
+    Model(String),
+    Upstream(String),
+    Format(String),
+    Path(String),
+    Tool(String),
+    Finding(&'static str),
+    AnyFinding,
+    Errors,
+    Warnings,
+    Notes,
+    State(State),
+    Broken,
+    Verdict(Verdict),
+    Status(u16),
+    StatusClass(u16),
+    Since(Timestamp),
+    Until(Timestamp),
+    Streamed(bool),
 }

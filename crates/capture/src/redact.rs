@@ -1,4 +1,20 @@
 //! Secrets never reach the disk.
+//!
+//! What is redacted goes by name: headers, query values, the user part of URLs. What is kept of a value is
+//! its length and a salted hash, so that equal keys can be told apart and nothing can be recovered. The
+//! exact values of a request are remembered for as long as it is open ([`Secrets`]), since providers quote
+//! keys back in error bodies, redirects and messages.
+
+mod names;
+mod secrets;
+mod urls;
+
+use bytes::Bytes;
+use sha2::{Digest as _, Sha256};
+
+pub(crate) use secrets::Secrets;
+
+use crate::hex::hex;
 
 /// What is redacted beyond the built-in names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -8,3 +24,104 @@ pub struct Redaction {
     /// Further names of query values.
     pub query: Vec<String>,
 }
+
+/// Redacts heads. The salt is the store's own: hashes of one store can be compared with each other only.
+#[derive(Debug)]
+pub(crate) struct Redactor {
+    salt: [u8; 16],
+    headers: Vec<String>,
+    query: Vec<String>,
+}
+
+impl Redactor {
+    pub(crate) fn new(redaction: &Redaction, salt: [u8; 16]) -> Self {
+        let plain = |names: &[String]| names.iter().map(|name| names::plain(name)).collect();
+        Self { salt, headers: plain(&redaction.headers), query: plain(&redaction.query) }
+    }
+
+    /// Headers as they are kept; their secrets are added to `secrets`.
+    pub(crate) fn headers(
+        &self,
+        headers: &[(String, Bytes)],
+        secrets: &mut Secrets,
+    ) -> Vec<(String, String)> {
+        headers
+            .iter()
+            .map(|(name, value)| {
+                let text = String::from_utf8_lossy(value);
+                (name.clone(), self.header(name, &text, secrets))
+            })
+            .collect()
+    }
+
+    fn header(&self, name: &str, value: &str, secrets: &mut Secrets) -> String {
+        let plain = names::plain(name);
+        if plain == "sec-websocket-protocol" {
+            return self.protocols(value, secrets);
+        }
+        if names::is_secret_header(&plain) || self.headers.contains(&plain) {
+            return self.credential(&plain, value, secrets);
+        }
+        self.url(value, secrets)
+    }
+
+    /// `Bearer [redacted 51 bytes, a1b2c3d4]`: the scheme's word stays.
+    fn credential(&self, name: &str, value: &str, secrets: &mut Secrets) -> String {
+        let value = value.trim();
+        if value.is_empty() {
+            return String::new();
+        }
+        if name == "cookie" || name == "set-cookie" {
+            secrets.add_cookies(value);
+            return format!("[{}]", self.kept(value, ' ', ", "));
+        }
+        let (scheme, secret) = names::scheme(value);
+        secrets.add(value);
+        secrets.add(secret);
+        if scheme.eq_ignore_ascii_case("basic") {
+            secrets.add_basic(secret);
+        }
+        let space = if scheme.is_empty() { "" } else { " " };
+        format!("{scheme}{space}[{}]", self.kept(secret, ' ', ", "))
+    }
+
+    /// `realtime, openai-insecure-api-key.[redacted 51 bytes, a1b2c3d4]`.
+    fn protocols(&self, value: &str, secrets: &mut Secrets) -> String {
+        let parts: Vec<String> = value
+            .split(',')
+            .map(|part| match names::secret_of_protocol(part.trim()) {
+                Some((before, secret)) => {
+                    secrets.add(secret);
+                    format!("{before}[{}]", self.kept(secret, ' ', ", "))
+                }
+                None => part.trim().to_owned(),
+            })
+            .collect();
+        parts.join(", ")
+    }
+
+    /// A URL, a path with its query, or text with such in it: secret query values and user parts replaced.
+    pub(crate) fn url(&self, text: &str, secrets: &mut Secrets) -> String {
+        let is_secret = |name: &str| {
+            let plain = names::plain(name);
+            names::is_secret_query(&plain) || self.query.contains(&plain)
+        };
+        urls::replace(text, &is_secret, &mut |secret| {
+            secrets.add_encoded(secret);
+            self.kept(secret, '-', "-").replacen("redacted", "REDACTED", 1)
+        })
+    }
+
+    /// `redacted 51 bytes, a1b2c3d4`.
+    fn kept(&self, secret: &str, space: char, comma: &str) -> String {
+        let mut hash = Sha256::new();
+        hash.update(self.salt);
+        hash.update(secret.as_bytes());
+        let digest = hash.finalize();
+        let tag = hex(digest.get(..4).unwrap_or_default());
+        format!("redacted{space}{}{space}bytes{comma}{tag}", secret.len())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,17 +1,27 @@
 //! The captures.
 
-use std::collections::HashMap;
+mod change;
+mod read;
+
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 
-use teeline_assembler::{Counts, FrameRow, Reading, SCHEMA, Verdict};
-use tokio::sync::{broadcast, watch};
+use tokio::sync::broadcast;
 
-use crate::tap::Record;
-use crate::{
-    CaptureId, Change, Exchange, FindingCounts, Import, LiveReading, Page, Piece, Query, Recorder,
-    Redaction, Spark, State, StoreError, Summary,
-};
+use crate::checkpoint::Checkpointer;
+use crate::database::{Database, write};
+use crate::inner::Inner;
+use crate::lock::ServeLock;
+use crate::redact::Redactor;
+use crate::retention::Retention;
+use crate::stream::{Hub, lock};
+use crate::writer::Writer;
+use crate::{Change, Recorder, Redaction, StoreError, folder, recovery, workers};
+
+/// A store in memory keeps at most so many bytes.
+const IN_MEMORY: u64 = 256 << 20;
 
 /// How a store is opened.
 #[derive(Clone, Debug)]
@@ -22,7 +32,8 @@ pub struct StoreOptions {
     pub retention_bytes: u64,
     /// What is redacted beyond the built-in names.
     pub redact: Redaction,
-    /// The URL of the dashboard that will serve this store, for the message of a second `serve`.
+    /// The URL of the dashboard that will serve this store, for the message of a second `serve`. May be
+    /// empty; see [`Store::announce`].
     pub addresses: String,
 }
 
@@ -37,76 +48,29 @@ impl Default for StoreOptions {
     }
 }
 
-/// The captures: recorded, listed, read, deleted. Cheap to clone.
+/// The captures: recorded, listed, read, deleted. Cheap to clone; the last clone [shuts down](Store::shutdown).
 #[derive(Clone)]
 pub struct Store {
+    handle: Arc<Handle>,
+}
+
+struct Handle {
     inner: Arc<Inner>,
+    lock: Option<ServeLock>,
+    /// `None` where the store was opened for reading.
+    running: Option<Running>,
 }
 
-pub(crate) struct Inner {
-    records: Mutex<Vec<(CaptureId, Arc<Mutex<Record>>)>>,
-    watchers: Mutex<HashMap<CaptureId, watch::Sender<Option<Arc<Reading>>>>>,
-    feed: broadcast::Sender<Change>,
+struct Running {
+    checkpointer: Arc<Checkpointer>,
+    threads: Mutex<Threads>,
 }
 
-impl Inner {
-    pub(crate) fn add(&self, id: CaptureId, record: Arc<Mutex<Record>>) {
-        self.records.lock().unwrap_or_else(PoisonError::into_inner).push((id, record));
-        self.changed(id);
-    }
-
-    pub(crate) fn changed(&self, id: CaptureId) {
-        if let Some(summary) = self.record(id).map(|record| summary(id, &record)) {
-            if summary.state != State::Open {
-                self.watchers.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
-            }
-            drop(self.feed.send(Change::Capture(Arc::new(summary))));
-        }
-    }
-
-    fn record(&self, id: CaptureId) -> Option<Arc<Mutex<Record>>> {
-        let records = self.records.lock().unwrap_or_else(PoisonError::into_inner);
-        records.iter().find(|(known, _)| *known == id).map(|(_, record)| Arc::clone(record))
-    }
-
-    fn existing(&self, id: CaptureId) -> Result<Arc<Mutex<Record>>, StoreError> {
-        self.record(id).ok_or_else(|| StoreError::NotFound(id.to_string()))
-    }
-}
-
-fn summary(id: CaptureId, record: &Mutex<Record>) -> Summary {
-    let record = record.lock().unwrap_or_else(PoisonError::into_inner);
-    let path = record.head.target.split('?').next().unwrap_or_default().to_owned();
-    Summary {
-        id,
-        upstream: record.head.upstream.clone(),
-        method: record.head.method.clone(),
-        path,
-        status: record.response.as_ref().map(|response| response.status),
-        format: record.ending.as_ref().map(|_| "unknown".to_owned()),
-        model: None,
-        streamed: None,
-        state: record.ending.as_ref().map_or(State::Open, crate::Ending::state),
-        verdict: None,
-        started_at: record.started_at,
-        ended_at: record.moments.end_us.map(|at| record.started_at.plus_micros(at)),
-        first_byte_ms: None,
-        first_text_ms: None,
-        duration_ms: None,
-        bytes: record.bytes,
-        frames: 0,
-        usage: None,
-        finish: None,
-        preview: String::new(),
-        findings: FindingCounts::default(),
-        choices: 0,
-        tool_names: Vec::new(),
-        ended_by: record.ending.as_ref().map(crate::Ending::by),
-        end_reason: None,
-        sha256: None,
-        bytes_to_app: record.written,
-        spark: Spark::default(),
-    }
+#[derive(Default)]
+struct Threads {
+    writer: Option<JoinHandle<()>>,
+    workers: Vec<JoinHandle<()>>,
+    checkpointer: Option<JoinHandle<()>>,
 }
 
 impl Store {
@@ -117,24 +81,26 @@ impl Store {
     ///
     /// The folder cannot be written, is in use, was written by a newer teeline, or is damaged.
     pub fn open(dir: &Path, options: StoreOptions) -> Result<Self, StoreError> {
-        let _ = dir;
-        Self::in_memory(options)
+        let StoreOptions { retention_days, retention_bytes, redact, addresses } = options;
+        folder::make(dir)?;
+        let lock = ServeLock::take(dir, &addresses)?;
+        let retention = Retention::new(retention_days, retention_bytes);
+        Self::start(Database::open(dir)?, &redact, Some(retention), Some(lock))
     }
 
-    /// A store that leaves nothing behind.
+    /// A store that leaves nothing behind. It keeps 256 MiB at most.
     ///
     /// # Errors
     ///
     /// SQLite could not be started.
     pub fn in_memory(options: StoreOptions) -> Result<Self, StoreError> {
-        drop(options);
-        Ok(Self {
-            inner: Arc::new(Inner {
-                records: Mutex::default(),
-                watchers: Mutex::default(),
-                feed: broadcast::channel(1024).0,
-            }),
-        })
+        let StoreOptions { retention_days, retention_bytes, redact, .. } = options;
+        let bytes = match retention_bytes {
+            0 => IN_MEMORY,
+            bytes => bytes.min(IN_MEMORY),
+        };
+        let retention = Retention::new(retention_days, bytes);
+        Self::start(Database::in_memory()?, &redact, Some(retention), None)
     }
 
     /// Opens the store in `dir` to list, show and export, also while a `serve` runs.
@@ -143,7 +109,11 @@ impl Store {
     ///
     /// There is none, or it is of another version, or damaged.
     pub fn open_read_only(dir: &Path) -> Result<Self, StoreError> {
-        Self::open(dir, StoreOptions::default())
+        let database = Arc::new(Database::open_read_only(dir)?);
+        let hub = Arc::new(Hub::new(Redactor::new(&Redaction::default(), [0; 16])));
+        hub.close();
+        let inner = Arc::new(Inner::new(database, hub));
+        Ok(Self { handle: Arc::new(Handle { inner, lock: None, running: None }) })
     }
 
     /// Opens the store in `dir` to import and delete beside a `serve` that may be running: no recovery,
@@ -153,254 +123,96 @@ impl Store {
     ///
     /// As [`Store::open`], but never [`StoreError::InUse`].
     pub fn open_beside(dir: &Path, options: StoreOptions) -> Result<Self, StoreError> {
-        Self::open(dir, options)
+        let StoreOptions { redact, .. } = options;
+        folder::make(dir)?;
+        Self::start(Database::open(dir)?, &redact, None, None)
+    }
+
+    fn start(
+        database: Database,
+        redaction: &Redaction,
+        retention: Option<Retention>,
+        lock: Option<ServeLock>,
+    ) -> Result<Self, StoreError> {
+        let salt = write::salt(&*database.writer()?)?;
+        let hub = Arc::new(Hub::new(Redactor::new(redaction, salt)));
+        let inner = Arc::new(Inner::new(Arc::new(database), hub));
+        let interrupted = if retention.is_some() { recovery::recover(&inner)? } else { Vec::new() };
+        let checkpointer = Arc::new(Checkpointer::default());
+        let threads = Threads {
+            checkpointer: checkpointer.start(&inner.database)?,
+            workers: workers::start(&inner)?,
+            writer: Some(start_writer(&inner, retention, &checkpointer)?),
+        };
+        let running = Some(Running { checkpointer, threads: Mutex::new(threads) });
+        let store = Self { handle: Arc::new(Handle { inner, lock, running }) };
+        recovery::wait(store.inner(), &interrupted);
+        Ok(store)
     }
 
     /// Says in the lock file where the dashboard is, once that is known.
     pub fn announce(&self, dashboard: &str) {
-        let _ = dashboard;
+        if let Some(lock) = &self.handle.lock
+            && let Err(error) = lock.announce(dashboard)
+        {
+            tracing::warn!(%error, path = %lock.path().display(), "the lock file could not be written");
+        }
     }
 
-    /// Begins captures.
+    /// Begins captures. Of a store that was opened for reading, one that records nothing.
     pub fn recorder(&self) -> Recorder {
-        Recorder { inner: Arc::clone(&self.inner) }
-    }
-
-    /// A page of captures, newest first by order of arrival; `before` is the `next` of the page before.
-    ///
-    /// # Errors
-    ///
-    /// The store failed.
-    pub fn list(
-        &self,
-        query: &Query,
-        before: Option<u64>,
-        limit: usize,
-    ) -> Result<Page, StoreError> {
-        let records = self.inner.records.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let mut page = Page::default();
-        for (number, (id, record)) in records.iter().enumerate().rev() {
-            let summary = summary(*id, record);
-            if !query.fits(&summary) {
-                continue;
-            }
-            page.counts.all += 1;
-            page.counts.open += u64::from(summary.state == State::Open);
-            if before.is_some_and(|before| before <= number as u64) {
-                continue;
-            }
-            if page.captures.len() < limit {
-                page.captures.push(summary);
-                page.next = (0 < number).then_some(number as u64);
-            }
-        }
-        Ok(page)
-    }
-
-    /// One capture in one row.
-    ///
-    /// # Errors
-    ///
-    /// There is none of this id, or the store failed.
-    pub fn summary(&self, id: CaptureId) -> Result<Summary, StoreError> {
-        Ok(summary(id, &*self.inner.existing(id)?))
-    }
-
-    /// Heads, request body, trailers and moments.
-    ///
-    /// # Errors
-    ///
-    /// There is none of this id, or the store failed.
-    pub fn exchange(&self, id: CaptureId) -> Result<Exchange, StoreError> {
-        let summary = self.summary(id)?;
-        let record = self.inner.existing(id)?;
-        let record = record.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(Exchange {
-            summary,
-            request: record.request.clone(),
-            response: record.response.clone(),
-            moments: record.moments,
-            ending: record.ending.clone(),
-        })
-    }
-
-    /// The capture with this id, or the only one whose id begins so.
-    ///
-    /// # Errors
-    ///
-    /// None or several fit.
-    pub fn find(&self, id_or_prefix: &str) -> Result<CaptureId, StoreError> {
-        let records = self.inner.records.lock().unwrap_or_else(PoisonError::into_inner);
-        let prefix = id_or_prefix.to_lowercase();
-        let mut fitting = records.iter().filter(|(id, _)| id.to_string().starts_with(&prefix));
-        match (fitting.next(), fitting.count() as u64) {
-            (None, _) => Err(StoreError::NotFound(prefix)),
-            (Some((id, _)), 0) => Ok(*id),
-            (Some(_), more) => Err(StoreError::Ambiguous { prefix, count: more + 1 }),
-        }
-    }
-
-    /// The response's body as it came: encoded, with times, what is lost named.
-    ///
-    /// # Errors
-    ///
-    /// There is none of this id, or the store failed (also later, in the iterator).
-    pub fn chunks(&self, id: CaptureId) -> Result<Pieces, StoreError> {
-        let record = self.inner.existing(id)?;
-        let record = record.lock().unwrap_or_else(PoisonError::into_inner);
-        let pieces: Vec<_> = record.chunks.iter().cloned().map(Piece::Chunk).map(Ok).collect();
-        Ok(Pieces { pieces: pieces.into_iter() })
-    }
-
-    /// The response's body with its content coding undone, with times. The offsets of chunks are those
-    /// of the decoded body, the range of a gap is of the encoded one.
-    ///
-    /// # Errors
-    ///
-    /// There is none of this id, or the store failed (also later, in the iterator).
-    pub fn body(&self, id: CaptureId) -> Result<Pieces, StoreError> {
-        self.chunks(id)
-    }
-
-    /// What the response amounts to: final for an ended capture, as it stands for an open one. Without frames.
-    ///
-    /// # Errors
-    ///
-    /// There is none of this id, or the store failed.
-    pub fn reading(&self, id: CaptureId) -> Result<Arc<Reading>, StoreError> {
-        let record = self.inner.existing(id)?;
-        let record = record.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(Arc::new(Reading {
-            schema: SCHEMA,
-            format: "unknown",
-            framing: None,
-            verdict: Verdict::Empty,
-            summary: String::new(),
-            id: None,
-            model: None,
-            outputs: Vec::new(),
-            usage: None,
-            error: None,
-            response: None,
-            findings: Vec::new(),
-            counts: Counts { bytes: record.bytes, ..Counts::default() },
-            timing: None,
-            frames: None,
-        }))
-    }
-
-    /// How many frames there are, and those from `offset` on, at most `limit`.
-    ///
-    /// # Errors
-    ///
-    /// There is none of this id, or the store failed.
-    pub fn frames(
-        &self,
-        id: CaptureId,
-        offset: u64,
-        limit: usize,
-    ) -> Result<(u64, Vec<FrameRow>), StoreError> {
-        let _ = (offset, limit);
-        self.inner.existing(id).map(|_| (0, Vec::new()))
-    }
-
-    /// Which frame added which bytes of which part: `[frame, output, part, bytes]`, in order.
-    ///
-    /// # Errors
-    ///
-    /// There is none of this id, or the store failed.
-    pub fn provenance(&self, id: CaptureId) -> Result<Vec<[u64; 4]>, StoreError> {
-        self.inner.existing(id).map(|_| Vec::new())
-    }
-
-    /// Deletes captures: gone from every answer at once, for good after 10 s. Open ones are ended by it in
-    /// the store only. Gives those that were there.
-    ///
-    /// # Errors
-    ///
-    /// The store failed.
-    pub fn delete(&self, ids: &[CaptureId]) -> Result<Vec<CaptureId>, StoreError> {
-        let mut records = self.inner.records.lock().unwrap_or_else(PoisonError::into_inner);
-        records.retain(|(id, _)| !ids.contains(id));
-        for id in ids {
-            drop(self.inner.feed.send(Change::Deleted(*id)));
-        }
-        Ok(ids.to_vec())
-    }
-
-    /// Deletes all that a query gives, as [`Store::delete`].
-    ///
-    /// # Errors
-    ///
-    /// The store failed.
-    pub fn delete_matching(&self, query: &Query) -> Result<Vec<CaptureId>, StoreError> {
-        let page = self.list(query, None, usize::MAX)?;
-        self.delete(&page.captures.iter().map(|summary| summary.id).collect::<Vec<_>>())
-    }
-
-    /// Deletes captures for good; when this returns, nothing readable of them is left in the folder.
-    ///
-    /// # Errors
-    ///
-    /// The store failed.
-    pub fn delete_now(&self, ids: &[CaptureId]) -> Result<Vec<CaptureId>, StoreError> {
-        self.delete(ids)
-    }
-
-    /// Brings back what was deleted less than 10 s ago. Gives those that came back.
-    ///
-    /// # Errors
-    ///
-    /// The store failed.
-    pub fn undelete(&self, ids: &[CaptureId]) -> Result<Vec<CaptureId>, StoreError> {
-        let _ = ids;
-        Ok(Vec::new())
-    }
-
-    /// Stores an exchange that comes from somewhere else. When this returns, it can be read.
-    ///
-    /// # Errors
-    ///
-    /// The store failed.
-    pub fn import(&self, import: Import) -> Result<CaptureId, StoreError> {
-        let tap = self.recorder().begin(import.request);
-        tap.request_body(&import.request_body);
-        if let Some(head) = import.response {
-            tap.response(head);
-        }
-        for (bytes, _) in &import.chunks {
-            tap.chunk(bytes);
-        }
-        tap.end(import.ending);
-        Ok(tap.id())
+        let running = self.handle.running.is_some();
+        Recorder::new(running.then(|| Arc::clone(&self.inner().hub)))
     }
 
     /// Changes from now on. A receiver that lags more than 1,024 behind loses the oldest.
     pub fn feed(&self) -> broadcast::Receiver<Change> {
-        self.inner.feed.subscribe()
+        self.inner().feed.subscribe()
     }
 
-    /// The reading of an open capture as it grows; `None` if it is not open.
-    pub fn watch(&self, id: CaptureId) -> Option<LiveReading> {
-        let open = self.summary(id).is_ok_and(|summary| summary.state == State::Open);
-        let mut watchers = self.inner.watchers.lock().unwrap_or_else(PoisonError::into_inner);
-        let sender = watchers.entry(id).or_insert_with(|| watch::channel(None).0);
-        open.then(|| LiveReading { receiver: sender.subscribe() })
+    /// Ends: what is queued is written and read, open captures end as `interrupted`, their taps do nothing
+    /// any more. Blocks until that is done.
+    pub fn shutdown(&self) {
+        self.handle.shutdown();
     }
 
-    /// Ends: what is queued is written and read, open captures end as `interrupted`. Blocks until that is done.
-    pub fn shutdown(&self) {}
+    fn inner(&self) -> &Arc<Inner> {
+        &self.handle.inner
+    }
 }
 
-/// The pieces of a body, read from the store as they are asked for.
-pub struct Pieces {
-    pieces: std::vec::IntoIter<Result<Piece, StoreError>>,
+fn start_writer(
+    inner: &Arc<Inner>,
+    retention: Option<Retention>,
+    checkpointer: &Arc<Checkpointer>,
+) -> Result<JoinHandle<()>, StoreError> {
+    let writer = Writer::new(Arc::clone(inner), retention, Arc::clone(checkpointer));
+    std::thread::Builder::new()
+        .name("teeline-writer".to_owned())
+        .spawn(move || writer.run())
+        .map_err(|source| StoreError::Thread { source })
 }
 
-impl Iterator for Pieces {
-    type Item = Result<Piece, StoreError>;
+impl Handle {
+    fn shutdown(&self) {
+        let Some(running) = &self.running else { return };
+        let threads = std::mem::take(&mut *lock(&running.threads));
+        self.inner.hub.close();
+        self.inner.stopping.store(true, Ordering::Release);
+        self.inner.hub.mark_urgent();
+        // A thread that panicked has said so.
+        drop(threads.writer.map(JoinHandle::join));
+        self.inner.queue.close();
+        for worker in threads.workers {
+            drop(worker.join());
+        }
+        running.checkpointer.close();
+        drop(threads.checkpointer.map(JoinHandle::join));
+    }
+}
 
-    fn next(&mut self) -> Option<Self::Item> {
-        self.pieces.next()
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.shutdown();
     }
 }

@@ -1,178 +1,195 @@
-//! What the proxy calls.
+//! What the proxy calls. Nothing here waits, fails or panics: a fault of the recorder is the capture's.
 
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::store::Inner;
-use crate::{
-    CaptureId, Ending, Moments, RequestHead, RequestView, ResponseHead, ResponseView, StoredChunk,
-    Timestamp,
-};
+use crate::record::Record;
+use crate::redact::Secrets;
+use crate::stream::{Hub, Stream};
+use crate::{CaptureId, Ending, RequestHead, ResponseHead};
+
+/// More 1xx responses than these are not listed.
+const INFORMATIONAL: usize = 16;
 
 /// Begins captures. Cheap to clone.
 #[derive(Clone)]
 pub struct Recorder {
-    pub(crate) inner: Arc<Inner>,
+    /// `None` where the store was opened for reading.
+    hub: Option<Arc<Hub>>,
 }
 
-pub(crate) struct Record {
-    pub(crate) started_at: Timestamp,
-    pub(crate) start: Instant,
-    pub(crate) head: RequestHead,
-    pub(crate) request: RequestView,
-    pub(crate) response: Option<ResponseView>,
-    pub(crate) chunks: Vec<StoredChunk>,
-    pub(crate) bytes: u64,
-    pub(crate) written: u64,
-    pub(crate) moments: Moments,
-    pub(crate) ending: Option<Ending>,
+impl Recorder {
+    pub(crate) fn new(hub: Option<Arc<Hub>>) -> Self {
+        Self { hub }
+    }
+
+    /// Begins the record of an exchange: its start is now. Secrets in the head are redacted before this returns.
+    pub fn begin(&self, request: RequestHead) -> Tap {
+        let stream = self.hub.as_ref().and_then(|hub| {
+            // A fault of the redaction must not reach the app, nor a head that was not redacted the disk.
+            catch_unwind(AssertUnwindSafe(|| admit(hub, request))).ok().flatten()
+        });
+        match stream {
+            Some(stream) => Tap { id: stream.id, guard: Some(Arc::new(Guard(stream))) },
+            None => Tap { id: CaptureId::new(), guard: None },
+        }
+    }
+}
+
+fn admit(hub: &Arc<Hub>, request: RequestHead) -> Option<Arc<Stream>> {
+    let (record, secrets) = redacted(hub, request);
+    let stream = Arc::new(Stream::new(Arc::clone(hub), record, secrets));
+    hub.admit(&stream).then_some(stream)
+}
+
+/// The record at the start of an exchange, and the secrets that were in its head.
+pub(crate) fn redacted(hub: &Hub, request: RequestHead) -> (Record, Secrets) {
+    let mut secrets = Secrets::default();
+    let record = Record {
+        upstream: request.upstream,
+        method: request.method,
+        target: hub.redactor.url(&request.target, &mut secrets),
+        url: hub.redactor.url(&request.url, &mut secrets),
+        version: request.version.to_owned(),
+        client: request.client.map(|client| client.to_string()),
+        headers: hub.redactor.headers(&request.headers, &mut secrets),
+        ..Record::default()
+    };
+    (record, secrets)
+}
+
+/// Headers of a response, without its own secrets and without those of the request that it quotes.
+pub(crate) fn redacted_headers(
+    hub: &Hub,
+    secrets: &Secrets,
+    headers: &[(String, Bytes)],
+) -> Vec<(String, String)> {
+    let mut kept = hub.redactor.headers(headers, &mut Secrets::default());
+    for (_, value) in &mut kept {
+        *value = secrets.mask_text(value);
+    }
+    kept
 }
 
 /// The record of one exchange while it happens.
 ///
-/// Clones share the record; the end of the last one ends it. Nothing here waits, fails or panics.
+/// Clones share the record. The end of the last one ends it, so that nothing can lose the end; when it is
+/// gone (or a second after [`Tap::end`]) the capture is final.
 #[derive(Clone)]
-pub struct Tap(Arc<Guard>);
-
-struct Guard {
+pub struct Tap {
     id: CaptureId,
-    record: Arc<Mutex<Record>>,
-    inner: Arc<Inner>,
+    /// `None`: this exchange is not recorded.
+    guard: Option<Arc<Guard>>,
 }
+
+struct Guard(Arc<Stream>);
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        end(&self.record, Ending::ClientLeft);
-        self.inner.changed(self.id);
+        self.0.close();
     }
-}
-
-impl Recorder {
-    /// Begins the record of an exchange.
-    pub fn begin(&self, request: RequestHead) -> Tap {
-        let id = CaptureId::new();
-        let view = RequestView {
-            method: request.method.clone(),
-            url: request.url.clone(),
-            version: request.version.to_owned(),
-            headers: text(&request.headers),
-            ..RequestView::default()
-        };
-        let record = Arc::new(Mutex::new(Record {
-            started_at: Timestamp::now(),
-            start: Instant::now(),
-            head: request,
-            request: view,
-            response: None,
-            chunks: Vec::new(),
-            bytes: 0,
-            written: 0,
-            moments: Moments::default(),
-            ending: None,
-        }));
-        self.inner.add(id, Arc::clone(&record));
-        Tap(Arc::new(Guard { id, record, inner: Arc::clone(&self.inner) }))
-    }
-}
-
-fn text(headers: &[(String, Bytes)]) -> Vec<(String, String)> {
-    headers
-        .iter()
-        .map(|(name, value)| (name.clone(), String::from_utf8_lossy(value).into_owned()))
-        .collect()
-}
-
-fn end(record: &Mutex<Record>, ending: Ending) {
-    let mut record = record.lock().unwrap_or_else(PoisonError::into_inner);
-    if record.ending.is_none() {
-        record.ending = Some(ending);
-        record.moments.end_us = Some(micros(record.start));
-    }
-}
-
-fn micros(start: Instant) -> u64 {
-    u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX)
 }
 
 impl Tap {
     /// The capture that is being recorded.
     pub fn id(&self) -> CaptureId {
-        self.0.id
+        self.id
     }
 
     /// A piece of the request's body, as it came. Kept up to 32 MiB.
     pub fn request_body(&self, chunk: &Bytes) {
-        self.with(|record, _| record.request.body.push_str(&String::from_utf8_lossy(chunk)));
+        if let Some(stream) = self.stream() {
+            stream.request_chunk(chunk);
+        }
     }
 
     /// The request's body ended; `whole` is false where it was broken off.
     pub fn request_end(&self, whole: bool) {
-        self.with(|record, at| {
-            record.request.body_truncated |= !whole;
-            record.moments.request_end_us = Some(at);
-        });
+        if let Some(stream) = self.stream() {
+            stream.change(|pending, at| {
+                pending.request_whole = Some(whole);
+                pending.moments.request_end_us = Some(at);
+            });
+        }
     }
 
     /// The request's head was written upstream.
     pub fn sent(&self) {
-        self.with(|record, at| record.moments.sent_us = Some(at));
+        if let Some(stream) = self.stream() {
+            stream.change(|pending, at| pending.moments.sent_us = Some(at));
+        }
     }
 
     /// A 1xx response came.
     pub fn informational(&self, status: u16) {
-        self.with(|record, _| {
-            record.response.get_or_insert_default().informational.push(status);
-        });
+        if let Some(stream) = self.stream() {
+            stream.change(|pending, _| {
+                if pending.informational.len() < INFORMATIONAL {
+                    pending.informational.push(status);
+                }
+            });
+        }
     }
 
     /// The response's head came.
     pub fn response(&self, head: ResponseHead) {
-        self.with(|record, at| {
-            record.moments.response_us = Some(at);
-            let response = record.response.get_or_insert_default();
+        let Some(stream) = self.stream() else { return };
+        let headers = catch_unwind(AssertUnwindSafe(|| {
+            redacted_headers(&stream.hub, &stream.secrets, &head.headers)
+        }));
+        stream.change(|pending, at| {
+            pending.moments.response_us = Some(at);
+            let response = pending.response.get_or_insert_default();
             response.status = head.status;
-            response.reason = head.reason;
+            response.reason = head.reason.map(|reason| stream.secrets.mask_text(&reason));
             head.version.clone_into(&mut response.version);
-            response.headers = text(&head.headers);
+            response.headers = headers.unwrap_or_default();
         });
-        self.0.inner.changed(self.0.id);
     }
 
     /// A piece of the response's body, as it came: encoded, uncut.
     pub fn chunk(&self, bytes: &Bytes) {
-        self.with(|record, at| {
-            let offset = record.bytes;
-            record.bytes += bytes.len() as u64;
-            record.chunks.push(StoredChunk { offset, at_us: Some(at), bytes: bytes.clone() });
-        });
+        if let Some(stream) = self.stream() {
+            stream.chunk(bytes);
+        }
     }
 
     /// So many bytes of the response's body were written to the app's socket.
     pub fn written(&self, bytes: u64) {
-        self.with(|record, _| record.written += bytes);
+        if let Some(stream) = self.stream() {
+            stream.add_written(bytes);
+        }
     }
 
     /// The response's trailers came.
     pub fn trailers(&self, trailers: Vec<(String, Bytes)>) {
-        self.with(|record, _| {
-            record.response.get_or_insert_default().trailers = text(&trailers);
-        });
+        let Some(stream) = self.stream() else { return };
+        let kept = catch_unwind(AssertUnwindSafe(|| {
+            redacted_headers(&stream.hub, &stream.secrets, &trailers)
+        }));
+        stream.change(|pending, _| pending.trailers = kept.ok());
         drop(trailers);
     }
 
     /// The exchange ended so. The first ending counts; without one, the drop of the last clone says
-    /// [`Ending::ClientLeft`]. The capture is final when the last clone is dropped (or a second after
-    /// its ending), so that what is written to the app until then is counted.
+    /// [`Ending::ClientLeft`]. What is written to the app after it is still counted.
     pub fn end(&self, ending: Ending) {
-        end(&self.0.record, ending);
-        self.0.inner.changed(self.0.id);
+        let Some(stream) = self.stream() else { return };
+        let mask = |text: &str| {
+            let text = stream.hub.redactor.url(text, &mut Secrets::default());
+            stream.secrets.mask_text(&text)
+        };
+        let ending = match ending {
+            Ending::UpstreamBroke { how } => Ending::UpstreamBroke { how: mask(&how) },
+            Ending::Failed { kind, message } => Ending::Failed { kind, message: mask(&message) },
+            other => other,
+        };
+        stream.end(ending);
     }
 
-    fn with(&self, change: impl FnOnce(&mut Record, u64)) {
-        let mut record = self.0.record.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = micros(record.start);
-        change(&mut record, at);
+    fn stream(&self) -> Option<&Stream> {
+        self.guard.as_ref().map(|guard| &*guard.0)
     }
 }

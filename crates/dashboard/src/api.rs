@@ -103,8 +103,8 @@ pub(crate) async fn provenance(
 ) -> Result<Response, ApiError> {
     let Parameters(ProvenanceParameters { from }) = parameters?;
     let body = blocking(&state, move |store| {
-        let mut added = store.provenance(store.find(&id)?)?;
-        added.retain(|[frame, ..]| from <= *frame);
+        let added = store.provenance(store.find(&id)?)?;
+        let added: Vec<_> = added.iter().filter(|added| from <= added.frame()).collect();
         Ok(serde_json::to_vec(&added)?)
     });
     Ok(json(body.await?))

@@ -53,10 +53,8 @@ pub(crate) async fn columns(
     let body = blocking(&state, move |store| {
         let id = store.find(&id)?;
         let mut added: HashMap<u64, u64> = HashMap::new();
-        for [frame, _, _, bytes] in store.provenance(id)? {
-            if from <= frame {
-                *added.entry(frame).or_default() += bytes;
-            }
+        for entry in store.provenance(id)?.iter().filter(|entry| from <= entry.frame()) {
+            *added.entry(entry.frame()).or_default() += entry.bytes();
         }
         let mut columns = Columns::default();
         for_each_row(store, id, from, |row| {

@@ -1,0 +1,172 @@
+//! The SQLite file: opening, versions, and the connections.
+//!
+//! Writes go through one connection. Reads of a file have their own connections, which never wait for
+//! the writer (WAL). A store in memory has the one connection for both.
+
+pub(crate) mod read;
+mod schema;
+pub(crate) mod write;
+
+pub(crate) use read::Detail;
+pub(crate) use write::{IndexRow, NewSegment, Part, SearchText};
+
+use std::fs::OpenOptions;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+use crate::StoreError;
+
+/// The file's name in the data folder.
+pub(crate) const FILE: &str = "teeline.db";
+
+/// How long a reader waits for another process's lock.
+const READER_WAIT: Duration = Duration::from_secs(5);
+
+/// How long the writer waits for another process's lock (`import` and `delete` beside a running `serve`)
+/// before it tries again later.
+const WRITER_WAIT: Duration = Duration::from_millis(500);
+
+/// Idle connections that are kept.
+const IDLE: usize = 4;
+
+/// The store's connections.
+pub(crate) struct Database {
+    /// `None` where the store was opened for reading.
+    writer: Option<Arc<Mutex<Connection>>>,
+    /// `None` for a store in memory.
+    path: Option<PathBuf>,
+    idle: Mutex<Vec<Connection>>,
+}
+
+impl Database {
+    /// Opens or makes the file in `dir` and brings it up to date.
+    pub(crate) fn open(dir: &Path) -> Result<Self, StoreError> {
+        let path = dir.join(FILE);
+        make_private(&path)?;
+        let connection = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        connection.busy_timeout(WRITER_WAIT)?;
+        schema::prepare(&connection, true)
+            .and_then(|()| schema::migrate(&connection, &path))
+            .map_err(|error| explain(error, &path))?;
+        Ok(Self::new(Some(connection), Some(path)))
+    }
+
+    /// Opens the file in `dir` for reading.
+    pub(crate) fn open_read_only(dir: &Path) -> Result<Self, StoreError> {
+        let path = dir.join(FILE);
+        if !path.exists() {
+            return Err(StoreError::Missing { path });
+        }
+        let connection = connect(&path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        connection.busy_timeout(READER_WAIT)?;
+        schema::check(&connection, &path).map_err(|error| explain(error, &path))?;
+        let database = Self::new(None, Some(path));
+        database.give_back(connection);
+        Ok(database)
+    }
+
+    /// A store that is gone with its last connection.
+    pub(crate) fn in_memory() -> Result<Self, StoreError> {
+        let connection = Connection::open_in_memory()?;
+        schema::prepare(&connection, false)?;
+        schema::migrate(&connection, Path::new(":memory:"))?;
+        Ok(Self::new(Some(connection), None))
+    }
+
+    fn new(writer: Option<Connection>, path: Option<PathBuf>) -> Self {
+        let writer = writer.map(|connection| Arc::new(Mutex::new(connection)));
+        Self { writer, path, idle: Mutex::default() }
+    }
+
+    /// The writer's connection. Only the writer's thread asks for it, except in memory.
+    pub(crate) fn writer(&self) -> Result<MutexGuard<'_, Connection>, StoreError> {
+        let writer = self.writer.as_ref().ok_or(StoreError::ReadOnly)?;
+        Ok(writer.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Runs a read.
+    pub(crate) fn read<T>(
+        &self,
+        read: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        let Some(path) = &self.path else {
+            return Ok(read(&*self.writer()?)?);
+        };
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let connection = if let Some(connection) = idle {
+            connection
+        } else {
+            let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+            connection.busy_timeout(READER_WAIT)?;
+            connection
+        };
+        let result = read(&connection);
+        self.give_back(connection);
+        result.map_err(|error| explain(error.into(), path))
+    }
+
+    /// A connection of its own for checkpoints; `None` in memory.
+    pub(crate) fn checkpointer(&self) -> Result<Option<Connection>, StoreError> {
+        let Some(path) = &self.path else {
+            return Ok(None);
+        };
+        let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        connection.busy_timeout(READER_WAIT)?;
+        schema::prepare(&connection, true)?;
+        Ok(Some(connection))
+    }
+
+    fn give_back(&self, connection: Connection) {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        if idle.len() < IDLE {
+            idle.push(connection);
+        }
+    }
+}
+
+fn connect(path: &Path, access: OpenFlags) -> Result<Connection, StoreError> {
+    Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+        .map_err(|error| explain(error.into(), path))
+}
+
+/// Makes the file before SQLite does, readable by its owner alone. SQLite gives the files beside it the
+/// same rights.
+fn make_private(path: &Path) -> Result<(), StoreError> {
+    let mut options = OpenOptions::new();
+    options.create(true).append(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        options.mode(0o600);
+    }
+    let file = options
+        .open(path)
+        .map_err(|source| StoreError::NotWritable { path: path.to_owned(), source })?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        drop(file.set_permissions(std::fs::Permissions::from_mode(0o600)));
+    }
+    drop(file);
+    Ok(())
+}
+
+/// Tells a damaged file and one that cannot be written from other faults.
+fn explain(error: StoreError, path: &Path) -> StoreError {
+    let StoreError::Database(fault) = &error else {
+        return error;
+    };
+    match fault.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
+            StoreError::Corrupt { path: path.to_owned(), detail: fault.to_string() }
+        }
+        Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
+            let source = std::io::Error::other(fault.to_string());
+            StoreError::NotWritable { path: path.to_owned(), source }
+        }
+        _ => error,
+    }
+}

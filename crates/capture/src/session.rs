@@ -1,0 +1,211 @@
+//! The reading of one open capture, brought up to what is stored.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use teeline_assembler::Reading;
+
+use crate::database::{Database, SearchText};
+use crate::live::{Live, Progress};
+use crate::pieces::{Segments, request_body};
+use crate::reading::{Reader, unread};
+use crate::record::Record;
+use crate::request::Asked;
+use crate::{Ending, Piece, StoreError, Summary, summarise};
+
+/// Segments that are read at a turn: others wait, too.
+const TURN: usize = 64;
+
+/// A summary and a reading are shown at most so often.
+pub(crate) const SHOW_EVERY: Duration = Duration::from_millis(100);
+
+/// The summary of an open capture is written at most so often, for those who read the file.
+const SAVE_EVERY: Duration = Duration::from_secs(1);
+
+/// What is known of an open capture's reading. Only workers touch it, one at a time.
+#[derive(Default)]
+pub(crate) struct Session {
+    reader: Option<Box<Reader>>,
+    /// The stored body's next byte.
+    position: u64,
+    asked: Option<Asked>,
+    shown: Option<Instant>,
+    saved: Option<Instant>,
+    /// Making a snapshot took so long: it is done less often, so that reading stays ahead.
+    snapshot_cost: Duration,
+    /// Reading failed for good; why.
+    broken: Option<String>,
+    /// Reads that failed.
+    pub(crate) failures: u32,
+    /// What was shown last.
+    last: Option<Seen>,
+    pub(crate) finished: bool,
+}
+
+/// What a capture was shown with.
+struct Seen {
+    position: u64,
+    bytes: u64,
+    bytes_to_app: u64,
+    record: Arc<Record>,
+}
+
+/// What a turn came to.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// There is more to read.
+    More,
+    /// Everything that is stored was read.
+    Reached,
+}
+
+impl Session {
+    /// Reads what is stored and was not read, up to a bound.
+    pub(crate) fn advance(
+        &mut self,
+        live: &Live,
+        progress: &Progress,
+        database: &Arc<Database>,
+    ) -> Result<Turn, StoreError> {
+        if self.broken.is_some() {
+            return Ok(Turn::Reached);
+        }
+        self.ask(live, progress, database)?;
+        let record = &progress.record;
+        let segments = Segments::response(Arc::clone(database), live.seq, Arc::clone(record));
+        let mut segments = segments.from(self.position);
+        let mut pieces = Vec::new();
+        for _ in 0..TURN {
+            if !segments.next(&mut pieces)? {
+                return Ok(Turn::Reached);
+            }
+            self.take(live, record, &mut pieces);
+            self.position = segments.position();
+        }
+        Ok(Turn::More)
+    }
+
+    fn take(&mut self, live: &Live, record: &Record, pieces: &mut Vec<Piece>) {
+        let streamed = self.asked.as_ref().and_then(|asked| asked.streamed);
+        let reader = self
+            .reader
+            .get_or_insert_with(|| Box::new(Reader::new(record, live.started_at, streamed, false)));
+        pieces.drain(..).for_each(|piece| reader.piece(&piece));
+    }
+
+    /// Looks into the request, once its body is there.
+    fn ask(
+        &mut self,
+        live: &Live,
+        progress: &Progress,
+        database: &Arc<Database>,
+    ) -> Result<(), StoreError> {
+        let moments = &progress.record.moments;
+        let there = moments.request_end_us.or(moments.response_us).is_some() || progress.finished;
+        if self.asked.is_none() && there {
+            let (body, _) = request_body(database, live.seq, &progress.record)?;
+            let fits = body.len() <= crate::request::LONGEST;
+            self.asked = Some(if fits { Asked::of(&body) } else { Asked::default() });
+        }
+        Ok(())
+    }
+
+    /// Reading failed for good: the capture is kept and says so.
+    pub(crate) fn give_up(&mut self, why: String) {
+        self.reader = None;
+        self.broken = Some(why);
+    }
+
+    /// Whether there is anything that was not shown.
+    pub(crate) fn has_news(&self, progress: &Progress) -> bool {
+        self.last.as_ref().is_none_or(|last| {
+            last.position != self.position
+                || last.bytes != progress.bytes
+                || last.bytes_to_app != progress.bytes_to_app
+                || !Arc::ptr_eq(&last.record, &progress.record)
+        })
+    }
+
+    /// When the capture may be shown again.
+    pub(crate) fn due(&self) -> Option<Instant> {
+        self.shown.map(|shown| shown + SHOW_EVERY.max(self.snapshot_cost * 20))
+    }
+
+    /// The capture as it stands, and whether it is to be written.
+    pub(crate) fn snapshot(&mut self, live: &Live, progress: &Progress) -> Snapshot {
+        let begun = Instant::now();
+        let reading = match (&self.reader, &self.broken) {
+            (Some(reader), _) => Some(reader.reading()),
+            (None, Some(why)) => Some(unread(&progress.record, why)),
+            (None, None) => None,
+        };
+        let summary = summarise::open(
+            &live.summary(),
+            progress,
+            self.asked.as_ref(),
+            reading.as_ref().zip(self.reader.as_deref()),
+        );
+        let save = self.saved.is_none_or(|saved| SAVE_EVERY <= saved.elapsed());
+        if save {
+            self.saved = Some(begun);
+        }
+        self.shown = Some(begun);
+        self.last = Some(Seen {
+            position: self.position,
+            bytes: progress.bytes,
+            bytes_to_app: progress.bytes_to_app,
+            record: Arc::clone(&progress.record),
+        });
+        self.snapshot_cost = begun.elapsed();
+        Snapshot { summary, reading, save }
+    }
+
+    /// The capture for good.
+    pub(crate) fn finish(
+        &mut self,
+        live: &Live,
+        progress: &Progress,
+        database: &Arc<Database>,
+    ) -> Final {
+        let record = &progress.record;
+        let segments = Segments::response(Arc::clone(database), live.seq, Arc::clone(record));
+        let mut missing = Vec::new();
+        segments.from(self.position).finish(&mut missing);
+        self.take(live, record, &mut missing);
+        let ending = record.ending.clone().unwrap_or(Ending::Interrupted);
+        let asked = self.asked.take().unwrap_or_default();
+        let mut reader = self.reader.take().unwrap_or_else(|| {
+            Box::new(Reader::new(record, live.started_at, asked.streamed, false))
+        });
+        reader.finish(&ending);
+        let mut reading = match &self.broken {
+            Some(why) => unread(record, why),
+            None => reader.reading(),
+        };
+        summarise::judge(&mut reading, record);
+        let summary =
+            summarise::ended(&live.summary(), progress, &ending, &asked, &reading, &reader);
+        let search = summarise::search_text(&reading, &asked);
+        self.finished = true;
+        Final { summary, reading, search }
+    }
+
+    /// The reading as it stands.
+    pub(crate) fn reading(&self) -> Option<Reading> {
+        self.reader.as_ref().map(|reader| reader.reading())
+    }
+}
+
+/// A capture as it stands.
+pub(crate) struct Snapshot {
+    pub(crate) summary: Summary,
+    pub(crate) reading: Option<Reading>,
+    pub(crate) save: bool,
+}
+
+/// A capture for good.
+pub(crate) struct Final {
+    pub(crate) summary: Summary,
+    pub(crate) reading: Reading,
+    pub(crate) search: SearchText,
+}

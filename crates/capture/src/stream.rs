@@ -1,0 +1,329 @@
+//! What the tap and the writer share of one exchange, and the bound on all of them.
+//!
+//! The tap adds under a lock that the writer holds only to swap buffers. Whatever does not fit the bounds
+//! is counted with its range and forgotten; nobody waits.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread::Thread;
+use std::time::Instant;
+
+use bytes::Bytes;
+
+use crate::batch::{Batch, CHUNK_COST};
+use crate::lost::Lost;
+use crate::record::Record;
+use crate::redact::{Redactor, Secrets};
+use crate::segment::SEGMENT_BYTES;
+use crate::{CaptureId, Ending, Moments, ResponseView, Timestamp};
+
+/// Bytes of one exchange that may wait for the writer. More is counted as lost; one chunk always fits.
+pub(crate) const STREAM_QUEUE: usize = 1 << 20;
+
+/// Bytes of all exchanges that may wait for the writer. More is counted as lost.
+pub(crate) const TOTAL_QUEUE: usize = 64 << 20;
+
+/// Bytes of heads that may be held for exchanges which the store does not take (disk full). Further
+/// exchanges are not recorded at all.
+pub(crate) const HEADS: usize = 16 << 20;
+
+/// Bytes of a request's body that are kept.
+pub(crate) const REQUEST_BODY: u64 = 32 << 20;
+
+/// Why bytes are lost that did not fit.
+pub(crate) const QUEUE_FULL: &str = "the recorder's queue was full";
+
+/// What all taps and the writer share.
+#[derive(Debug)]
+pub(crate) struct Hub {
+    pub(crate) redactor: Redactor,
+    writer: OnceLock<Thread>,
+    /// Something waits for the writer.
+    dirty: AtomicBool,
+    /// It should not wait any longer: a segment is full, an exchange ended, somebody asks.
+    urgent: AtomicBool,
+    queued: AtomicUsize,
+    heads: AtomicUsize,
+    arrivals: Mutex<Vec<Arc<Stream>>>,
+    closed: AtomicBool,
+    /// Exchanges that were not recorded at all.
+    refused: AtomicU64,
+}
+
+impl Hub {
+    pub(crate) fn new(redactor: Redactor) -> Self {
+        Self {
+            redactor,
+            writer: OnceLock::new(),
+            dirty: AtomicBool::new(false),
+            urgent: AtomicBool::new(false),
+            queued: AtomicUsize::new(0),
+            heads: AtomicUsize::new(0),
+            arrivals: Mutex::default(),
+            closed: AtomicBool::new(false),
+            refused: AtomicU64::new(0),
+        }
+    }
+
+    /// The calling thread is the writer.
+    pub(crate) fn attach_writer(&self) {
+        drop(self.writer.set(std::thread::current()));
+    }
+
+    /// Something waits. The first to say so wakes the writer, the others cost one load.
+    pub(crate) fn mark_dirty(&self) {
+        if !self.dirty.load(Ordering::Relaxed) && !self.dirty.swap(true, Ordering::AcqRel) {
+            self.unpark();
+        }
+    }
+
+    /// Something should be seen to at once.
+    pub(crate) fn mark_urgent(&self) {
+        self.dirty.store(true, Ordering::Release);
+        if !self.urgent.load(Ordering::Relaxed) && !self.urgent.swap(true, Ordering::AcqRel) {
+            self.unpark();
+        }
+    }
+
+    fn unpark(&self) {
+        if let Some(writer) = self.writer.get() {
+            writer.unpark();
+        }
+    }
+
+    pub(crate) fn is_dirty(&self) -> bool {
+        self.dirty.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn is_urgent(&self) -> bool {
+        self.urgent.load(Ordering::Acquire)
+    }
+
+    /// The writer looks at everything after this; what comes later is marked again. (The stream's lock
+    /// orders the two: what was added before the writer took it is seen, what is added after sees the mark gone.)
+    pub(crate) fn clear_marks(&self) {
+        self.dirty.store(false, Ordering::Release);
+        self.urgent.store(false, Ordering::Release);
+    }
+
+    /// Lets a new exchange in, unless the store does not take any.
+    pub(crate) fn admit(&self, stream: &Arc<Stream>) -> bool {
+        let held = self.heads.fetch_add(stream.head_cost, Ordering::Relaxed) + stream.head_cost;
+        if self.closed.load(Ordering::Acquire) || HEADS < held {
+            self.heads.fetch_sub(stream.head_cost, Ordering::Relaxed);
+            self.refused.fetch_add(1, Ordering::Relaxed);
+            return false;
+        }
+        lock(&self.arrivals).push(Arc::clone(stream));
+        self.mark_dirty();
+        true
+    }
+
+    /// The writer is done with an exchange.
+    pub(crate) fn dismiss(&self, stream: &Stream) {
+        self.heads.fetch_sub(stream.head_cost, Ordering::Relaxed);
+    }
+
+    pub(crate) fn take_arrivals(&self) -> Vec<Arc<Stream>> {
+        std::mem::take(&mut *lock(&self.arrivals))
+    }
+
+    /// No exchange is recorded from now on.
+    pub(crate) fn close(&self) {
+        self.closed.store(true, Ordering::Release);
+    }
+
+    /// How many exchanges were not recorded since the last call.
+    pub(crate) fn take_refused(&self) -> u64 {
+        self.refused.swap(0, Ordering::Relaxed)
+    }
+}
+
+/// What waits for the writer.
+#[derive(Debug, Default)]
+pub(crate) struct Pending {
+    pub(crate) request: Batch,
+    pub(crate) body: Batch,
+    request_bytes: u64,
+    pub(crate) request_truncated: bool,
+    pub(crate) request_whole: Option<bool>,
+    /// Bytes of the body that came, kept or not.
+    pub(crate) bytes: u64,
+    pub(crate) lost: Lost,
+    pub(crate) response: Option<ResponseView>,
+    pub(crate) trailers: Option<Vec<(String, String)>>,
+    pub(crate) informational: Vec<u16>,
+    pub(crate) moments: Moments,
+    pub(crate) ending: Option<Ending>,
+    pub(crate) changed: bool,
+}
+
+/// One exchange.
+#[derive(Debug)]
+pub(crate) struct Stream {
+    pub(crate) id: CaptureId,
+    pub(crate) started_at: Timestamp,
+    start: Instant,
+    /// As it is at the start.
+    pub(crate) record: Record,
+    pub(crate) secrets: Secrets,
+    pub(crate) hub: Arc<Hub>,
+    head_cost: usize,
+    pending: Mutex<Pending>,
+    queued: AtomicUsize,
+    written: AtomicU64,
+    closed: AtomicBool,
+}
+
+impl Stream {
+    pub(crate) fn new(hub: Arc<Hub>, record: Record, secrets: Secrets) -> Self {
+        let headers = record.headers.iter().map(|(name, value)| name.len() + value.len() + 64);
+        let head_cost = 4096 + record.url.len() + record.target.len() + headers.sum::<usize>();
+        Self {
+            id: CaptureId::new(),
+            started_at: Timestamp::now(),
+            start: Instant::now(),
+            record,
+            secrets,
+            hub,
+            head_cost,
+            pending: Mutex::default(),
+            queued: AtomicUsize::new(0),
+            written: AtomicU64::new(0),
+            closed: AtomicBool::new(false),
+        }
+    }
+
+    /// Changes what waits, with the time since the start in microseconds, unless the exchange has ended.
+    pub(crate) fn change(&self, change: impl FnOnce(&mut Pending, u64)) {
+        let mut pending = self.lock();
+        if pending.ending.is_none() {
+            change(&mut pending, self.micros());
+            pending.changed = true;
+            drop(pending);
+            self.hub.mark_dirty();
+        }
+    }
+
+    /// Adds a piece of the response's body.
+    pub(crate) fn chunk(&self, chunk: &Bytes) {
+        if chunk.is_empty() {
+            return;
+        }
+        let full = {
+            let mut pending = self.lock();
+            if pending.ending.is_some() {
+                return;
+            }
+            let from = pending.bytes;
+            pending.bytes += chunk.len() as u64;
+            if self.reserve(chunk.len()) {
+                let at = self.micros();
+                pending.body.push(from, at, chunk);
+            } else {
+                let to = pending.bytes;
+                pending.changed = true;
+                pending.lost.add(from, to, QUEUE_FULL);
+            }
+            SEGMENT_BYTES <= pending.body.bytes()
+        };
+        self.mark(full);
+    }
+
+    /// Adds a piece of the request's body. What follows a piece that was lost is not kept either: the
+    /// start of a request is worth more than its pieces.
+    pub(crate) fn request_chunk(&self, chunk: &Bytes) {
+        if chunk.is_empty() {
+            return;
+        }
+        let full = {
+            let mut pending = self.lock();
+            if pending.ending.is_some() || pending.request_truncated {
+                return;
+            }
+            let room = usize::try_from(REQUEST_BODY.saturating_sub(pending.request_bytes));
+            let kept = chunk.slice(..chunk.len().min(room.unwrap_or(usize::MAX)));
+            if !kept.is_empty() && self.reserve(kept.len()) {
+                let (from, at) = (pending.request_bytes, self.micros());
+                pending.request.push(from, at, &kept);
+                pending.request_bytes += kept.len() as u64;
+                pending.request_truncated = kept.len() < chunk.len();
+            } else {
+                pending.request_truncated = true;
+            }
+            pending.changed |= pending.request_truncated;
+            SEGMENT_BYTES <= pending.request.bytes()
+        };
+        self.mark(full);
+    }
+
+    fn mark(&self, full: bool) {
+        if full {
+            self.hub.mark_urgent();
+        } else {
+            self.hub.mark_dirty();
+        }
+    }
+
+    /// Takes room in the queue, or does not.
+    fn reserve(&self, bytes: usize) -> bool {
+        let cost = bytes + CHUNK_COST;
+        let mine = self.queued.load(Ordering::Relaxed);
+        if 0 < mine && STREAM_QUEUE < mine + cost {
+            return false;
+        }
+        if TOTAL_QUEUE < self.hub.queued.fetch_add(cost, Ordering::Relaxed) + cost {
+            self.hub.queued.fetch_sub(cost, Ordering::Relaxed);
+            return false;
+        }
+        self.queued.fetch_add(cost, Ordering::Relaxed);
+        true
+    }
+
+    /// Gives room back once the writer has stored what took it.
+    pub(crate) fn release(&self, cost: usize) {
+        self.queued.fetch_sub(cost, Ordering::Relaxed);
+        self.hub.queued.fetch_sub(cost, Ordering::Relaxed);
+    }
+
+    pub(crate) fn add_written(&self, bytes: u64) {
+        self.written.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    pub(crate) fn written(&self) -> u64 {
+        self.written.load(Ordering::Relaxed)
+    }
+
+    /// The first ending counts.
+    pub(crate) fn end(&self, ending: Ending) {
+        self.change(|pending, at| {
+            pending.ending = Some(ending);
+            pending.moments.end_us = Some(at);
+        });
+        self.hub.mark_urgent();
+    }
+
+    /// Nothing more will come: the last tap is gone.
+    pub(crate) fn close(&self) {
+        self.end(Ending::ClientLeft);
+        self.closed.store(true, Ordering::Release);
+        self.hub.mark_urgent();
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Pending> {
+        lock(&self.pending)
+    }
+
+    fn micros(&self) -> u64 {
+        u64::try_from(self.start.elapsed().as_micros()).unwrap_or(u64::MAX)
+    }
+}
+
+/// A lock whose holder panicked is as good as any: what it guards is only ever replaced or added to.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

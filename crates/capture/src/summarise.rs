@@ -1,0 +1,235 @@
+//! Readings to summaries, and what only the whole exchange can tell.
+
+use teeline_assembler::Reading;
+use teeline_finding::{Finding, Kind, Place, Severity};
+
+use crate::database::{IndexRow, SearchText};
+use crate::live::Progress;
+use crate::reading::Reader;
+use crate::record::Record;
+use crate::request::Asked;
+use crate::{
+    CaptureId, Ending, FindingCounts, Finish, Spark, State, Summary, Timestamp, Usage, base_url,
+};
+
+/// Names of called tools that a summary lists.
+const TOOL_NAMES: usize = 64;
+
+/// Bytes of each text that is searched for words: 64 KiB in all.
+const ANSWER: usize = 40 << 10;
+const REASONING: usize = 8 << 10;
+const TOOLS: usize = 8 << 10;
+const REQUEST: usize = 8 << 10;
+
+/// A capture that has just begun.
+pub(crate) fn start(id: CaptureId, record: &Record, started_at: Timestamp) -> Summary {
+    Summary {
+        id,
+        upstream: record.upstream.clone(),
+        method: record.method.clone(),
+        path: record.path().to_owned(),
+        status: record.status(),
+        format: None,
+        model: model_of_path(record.path()),
+        streamed: None,
+        state: State::Open,
+        verdict: None,
+        started_at,
+        ended_at: None,
+        first_byte_ms: None,
+        first_text_ms: None,
+        duration_ms: None,
+        bytes: 0,
+        frames: 0,
+        usage: None,
+        finish: None,
+        preview: String::new(),
+        findings: FindingCounts::default(),
+        choices: 0,
+        tool_names: Vec::new(),
+        ended_by: None,
+        end_reason: None,
+        sha256: None,
+        bytes_to_app: 0,
+        spark: Spark { slot_ms: 25, bytes: Vec::new() },
+    }
+}
+
+/// A capture that is open.
+pub(crate) fn open(
+    before: &Summary,
+    progress: &Progress,
+    asked: Option<&Asked>,
+    read: Option<(&Reading, &Reader)>,
+) -> Summary {
+    let mut summary = before.clone();
+    summary.status = progress.record.status();
+    summary.bytes = progress.bytes;
+    summary.bytes_to_app = progress.bytes_to_app;
+    if let Some(model) = asked.and_then(|asked| asked.model.clone()) {
+        summary.model = Some(model);
+    }
+    if let Some((reading, reader)) = read {
+        add_reading(&mut summary, reading);
+        summary.preview = reader.preview();
+        summary.frames = reader.counts().frames;
+        summary.spark = spark(reader);
+        // Not known yet: detection may be waiting for more.
+        summary.format = summary.format.filter(|format| format != "unknown");
+    }
+    summary
+}
+
+/// A capture that has ended.
+pub(crate) fn ended(
+    before: &Summary,
+    progress: &Progress,
+    ending: &Ending,
+    asked: &Asked,
+    reading: &Reading,
+    reader: &Reader,
+) -> Summary {
+    let record = &progress.record;
+    let mut summary = open(before, progress, Some(asked), None);
+    add_reading(&mut summary, reading);
+    summary.preview = reader.preview();
+    summary.spark = spark(reader);
+    if summary.streamed.is_none() && 0 < progress.bytes {
+        summary.streamed = Some(false);
+    }
+    summary.state = ending.state();
+    summary.verdict = Some(reading.verdict);
+    summary.ended_by = Some(ending.by());
+    summary.end_reason = end_reason(ending, reading);
+    summary.sha256.clone_from(&record.sha256);
+    if let Some(end) = record.moments.end_us {
+        summary.ended_at = Some(summary.started_at.plus_micros(end));
+        summary.duration_ms = (!record.untimed).then(|| millis(end));
+    }
+    summary
+}
+
+fn add_reading(summary: &mut Summary, reading: &Reading) {
+    summary.format = Some(reading.format.to_owned());
+    if reading.model.is_some() {
+        summary.model.clone_from(&reading.model);
+    }
+    if let Some(framing) = reading.framing {
+        summary.streamed = Some(framing != "json");
+    }
+    summary.frames = reading.counts.frames;
+    let timing = reading.timing.unwrap_or_default();
+    summary.first_byte_ms = timing.first_byte_ms;
+    summary.first_text_ms = timing.first_text_ms;
+    summary.usage = reading.usage.as_ref().map(Usage::from);
+    let finish = reading.outputs.iter().find_map(|output| output.finish.as_ref());
+    summary.finish = finish.map(Finish::from);
+    summary.findings = count(&reading.findings);
+    summary.choices = reading.outputs.len() as u64;
+    summary.tool_names = reading
+        .outputs
+        .iter()
+        .flat_map(|output| &output.tool_calls)
+        .filter_map(|call| call.name.clone())
+        .take(TOOL_NAMES)
+        .collect();
+}
+
+fn count(findings: &[Finding]) -> FindingCounts {
+    let of = |severity| {
+        let fitting = findings.iter().filter(|finding| finding.severity() == severity);
+        fitting.map(|finding| finding.count).sum()
+    };
+    FindingCounts {
+        error: of(Severity::Error),
+        warning: of(Severity::Warning),
+        note: of(Severity::Note),
+    }
+}
+
+fn spark(reader: &Reader) -> Spark {
+    let spark = reader.spark();
+    Spark { slot_ms: spark.slot_ms(), bytes: spark.bytes().to_vec() }
+}
+
+fn millis(micros: u64) -> f64 {
+    // Whole microseconds: exact up to 285 years.
+    #[expect(clippy::cast_precision_loss, reason = "exact below 2^53 microseconds")]
+    let micros = micros as f64;
+    micros / 1000.0
+}
+
+/// How it ended, in a few words; `None` after a clean end.
+fn end_reason(ending: &Ending, reading: &Reading) -> Option<String> {
+    let place = match (reading.counts.frames, reading.counts.bytes) {
+        (0, 0) => "before the first byte".to_owned(),
+        (0, bytes) => format!("after {bytes} bytes"),
+        (frames, _) => format!("after frame {}", frames - 1),
+    };
+    match ending {
+        Ending::Clean => None,
+        Ending::UpstreamBroke { how } => Some(format!("{how} {place}")),
+        Ending::ClientLeft => Some(format!("left {place}")),
+        Ending::Failed { kind, message } if message.is_empty() => Some(kind.clone()),
+        Ending::Failed { kind, message } => Some(format!("{kind}: {message}")),
+        Ending::Interrupted => Some(format!("teeline stopped {place}")),
+    }
+}
+
+/// Adds what only the whole exchange can tell.
+pub(crate) fn judge(reading: &mut Reading, record: &Record) {
+    if let Some(suggested) = base_url::suggestion(record) {
+        let kind = Kind::BaseUrl { suggested };
+        reading.findings.push(Finding { kind, place: Place::STREAM, count: 1 });
+    }
+}
+
+/// What queries look at, beside the summary.
+pub(crate) fn index(reading: Option<&Reading>) -> IndexRow {
+    let mut findings = Vec::new();
+    for finding in reading.iter().flat_map(|reading| &reading.findings) {
+        if !findings.contains(&finding.kind.id()) {
+            findings.push(finding.kind.id());
+        }
+    }
+    IndexRow { findings }
+}
+
+/// What is searched for words.
+pub(crate) fn search_text(reading: &Reading, asked: &Asked) -> SearchText {
+    let mut text = SearchText::default();
+    for output in &reading.outputs {
+        add(&mut text.answer, &output.text, ANSWER);
+        add(&mut text.answer, &output.refusal, ANSWER);
+        add(&mut text.reasoning, &output.reasoning, REASONING);
+        for call in &output.tool_calls {
+            add(&mut text.tools, call.name.as_deref().unwrap_or_default(), TOOLS);
+            add(&mut text.tools, &call.arguments, TOOLS);
+        }
+    }
+    if let Some(error) = &reading.error {
+        add(&mut text.answer, &error.message, ANSWER);
+    }
+    add(&mut text.request, &asked.message, REQUEST);
+    text
+}
+
+fn add(text: &mut String, more: &str, most: usize) {
+    if more.is_empty() || most <= text.len() {
+        return;
+    }
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    let room = more.floor_char_boundary(most.saturating_sub(text.len()));
+    text.push_str(more.get(..room).unwrap_or_default());
+}
+
+/// The model, where the path names it: `/models/NAME:…`, `/model/NAME/…`, `/deployments/NAME/…`.
+fn model_of_path(path: &str) -> Option<String> {
+    let (_, rest) = ["/models/", "/model/", "/deployments/"]
+        .iter()
+        .find_map(|segment| path.split_once(segment))?;
+    let name = rest.split(['/', ':']).next().unwrap_or_default();
+    (!name.is_empty()).then(|| name.to_owned())
+}

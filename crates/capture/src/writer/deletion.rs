@@ -1,0 +1,137 @@
+//! Deleting for good, in small steps between the writes of streams.
+
+use std::collections::VecDeque;
+use std::sync::mpsc::SyncSender;
+
+use rusqlite::TransactionBehavior;
+
+use crate::checkpoint::Checkpointer;
+use crate::database::{read, write};
+use crate::inner::Inner;
+use crate::stream::lock;
+use crate::{CaptureId, StoreError, Timestamp};
+
+/// How long a deleted capture can be brought back.
+pub(super) const UNDO_US: i64 = 10_000_000;
+
+/// Segments that are removed at a step: about a MiB.
+const STEP: u32 = 16;
+
+/// Pages that are given back at a step: 4 MiB.
+const PAGES: u32 = 1024;
+
+/// Captures that are being removed.
+#[derive(Default)]
+pub(crate) struct Deletion {
+    jobs: VecDeque<(i64, CaptureId)>,
+    /// Something was removed since the file was cleaned.
+    dirty: bool,
+    /// Who waits until nothing readable is left.
+    waiting: Vec<SyncSender<()>>,
+    /// There are captures that can still be brought back.
+    pub(super) marked: bool,
+}
+
+impl Deletion {
+    pub(super) fn new(marked: bool) -> Self {
+        Self { marked, ..Self::default() }
+    }
+
+    pub(crate) fn has_work(&self) -> bool {
+        !self.jobs.is_empty() || self.dirty || !self.waiting.is_empty()
+    }
+
+    /// Removes a capture for good. What is in memory of it goes at once.
+    pub(crate) fn add(&mut self, inner: &Inner, seq: i64, id: CaptureId) {
+        if self.jobs.iter().any(|(known, _)| *known == seq) {
+            return;
+        }
+        if let Some(live) = inner.live(id) {
+            live.hide(true);
+            lock(&live.session).finished = true;
+            inner.remove_live(id);
+        }
+        inner.readings.remove(id);
+        inner.followers.remove(id);
+        self.jobs.push_back((seq, id));
+    }
+
+    /// Says when nothing readable is left of what was added.
+    pub(super) fn notify(&mut self, done: SyncSender<()>) {
+        self.waiting.push(done);
+    }
+
+    /// Whether a capture is being removed.
+    pub(super) fn holds(&self, seq: i64) -> bool {
+        self.jobs.iter().any(|(known, _)| *known == seq)
+    }
+
+    /// What was deleted longer ago than it can be brought back.
+    pub(super) fn due(&mut self, inner: &Inner) -> Vec<(i64, CaptureId)> {
+        if !self.marked {
+            return Vec::new();
+        }
+        let before = Timestamp::from_micros(Timestamp::now().as_micros() - UNDO_US);
+        let due =
+            inner.database.read(|c| Ok((read::deleted_before(c, before)?, read::has_deleted(c)?)));
+        let Ok((mut due, marked)) = due else {
+            return Vec::new();
+        };
+        self.marked = marked;
+        due.retain(|(seq, _)| !self.holds(*seq));
+        due
+    }
+
+    /// Takes one step.
+    pub(super) fn step(&mut self, inner: &Inner, checkpointer: &Checkpointer) {
+        let result = if let Some((seq, _)) = self.jobs.front() {
+            remove(inner, *seq).map(|gone| {
+                self.dirty = true;
+                if gone {
+                    self.jobs.pop_front();
+                }
+            })
+        } else if self.dirty {
+            clean(inner).map(|cleaned| self.dirty = !cleaned)
+        } else if !self.waiting.is_empty() {
+            checkpointer.truncate(std::mem::take(&mut self.waiting));
+            Ok(())
+        } else {
+            return;
+        };
+        if self.jobs.is_empty() && !self.dirty && self.waiting.is_empty() {
+            checkpointer.truncate(Vec::new());
+        }
+        if let Err(error) = result {
+            // The capture stays marked as deleted, and is looked for again.
+            tracing::warn!(%error, "deleting captures failed; trying again");
+            self.marked = true;
+            self.jobs.clear();
+            self.dirty = false;
+            self.waiting.clear();
+        }
+    }
+}
+
+/// True once nothing of the capture is left in the tables.
+fn remove(inner: &Inner, seq: i64) -> Result<bool, StoreError> {
+    let mut connection = inner.database.writer()?;
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let more = write::purge_segments(&transaction, seq, STEP)?;
+    if !more {
+        write::purge_rows(&transaction, seq)?;
+    }
+    transaction.commit()?;
+    Ok(!more)
+}
+
+/// Gives free pages back, if they are many. True once that is done.
+fn clean(inner: &Inner) -> Result<bool, StoreError> {
+    let connection = inner.database.writer()?;
+    let (free, all) = read::free_pages(&connection)?;
+    if free <= u64::from(PAGES / 4).max((all - free) / 8) {
+        return Ok(true);
+    }
+    write::give_back(&connection, PAGES)?;
+    Ok(false)
+}
