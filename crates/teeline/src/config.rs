@@ -1,0 +1,276 @@
+//! What will happen: flags over environment over the configuration file over the defaults.
+
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use anyhow::{Context as _, Result, bail};
+use serde::Deserialize;
+
+use crate::args::{ServeArgs, StoreArgs};
+
+/// The documented file of the repository, which shows every key with its default.
+#[cfg(test)]
+pub(crate) const DOCUMENTED: &str = include_str!("../../../config/teeline.toml");
+
+/// The configuration file. Every key is optional; an unknown one is an error with its line and column.
+#[derive(Debug, Default, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct File {
+    pub(crate) listen: Option<SocketAddr>,
+    pub(crate) dashboard: Option<SocketAddr>,
+    pub(crate) data_dir: Option<PathBuf>,
+    pub(crate) allow_remote: Option<bool>,
+    pub(crate) allowed_hosts: Option<Vec<String>>,
+    pub(crate) store: Option<bool>,
+    pub(crate) open: Option<bool>,
+    #[serde(default)]
+    pub(crate) retention: RetentionFile,
+    #[serde(default)]
+    pub(crate) redact: RedactFile,
+    #[serde(default)]
+    pub(crate) tls: TlsFile,
+    #[serde(default)]
+    pub(crate) timeouts: TimeoutsFile,
+    #[serde(default)]
+    pub(crate) upstreams: toml::Table,
+}
+
+#[derive(Debug, Default, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RetentionFile {
+    pub(crate) days: Option<u32>,
+    pub(crate) mebibytes: Option<u64>,
+}
+
+#[derive(Debug, Default, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RedactFile {
+    pub(crate) headers: Option<Vec<String>>,
+    pub(crate) query: Option<Vec<String>>,
+}
+
+#[derive(Debug, Default, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TlsFile {
+    pub(crate) ca_files: Option<Vec<PathBuf>>,
+}
+
+#[derive(Debug, Default, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TimeoutsFile {
+    pub(crate) connect_seconds: Option<u64>,
+    pub(crate) shutdown_seconds: Option<u64>,
+}
+
+/// An upstream as the user names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct NamedUpstream {
+    pub(crate) name: String,
+    pub(crate) url: String,
+}
+
+/// Everything `serve` needs to know.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Config {
+    pub(crate) listen: SocketAddr,
+    pub(crate) dashboard: SocketAddr,
+    pub(crate) data_dir: PathBuf,
+    pub(crate) store: bool,
+    pub(crate) open: bool,
+    pub(crate) allowed_hosts: Vec<String>,
+    /// Those that were configured; the built-in ones are the proxy's affair.
+    pub(crate) upstreams: Vec<NamedUpstream>,
+    pub(crate) retention_days: u32,
+    pub(crate) retention_bytes: u64,
+    pub(crate) redact_headers: Vec<String>,
+    pub(crate) redact_query: Vec<String>,
+    pub(crate) ca_files: Vec<PathBuf>,
+    pub(crate) connect_timeout: Duration,
+    pub(crate) shutdown_grace: Duration,
+}
+
+const DEFAULT_LISTEN: &str = "127.0.0.1:4780";
+const DEFAULT_DASHBOARD: &str = "127.0.0.1:4781";
+const DEFAULT_RETENTION_DAYS: u32 = 14;
+const DEFAULT_RETENTION_MEBIBYTES: u64 = 4096;
+const DEFAULT_CONNECT_SECONDS: u64 = 30;
+const DEFAULT_SHUTDOWN_SECONDS: u64 = 10;
+
+impl Config {
+    /// Settles every question that flags, environment (through clap), file and defaults answer.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read or parsed, an upstream is not `NAME=URL`, or an address that other machines reach
+    /// was asked for without `allow_remote`.
+    pub(crate) fn resolve(args: &ServeArgs) -> Result<Self> {
+        let file = File::load(args.config.as_deref())?;
+        let listen = args.listen.or(file.listen).map_or_else(|| DEFAULT_LISTEN.parse(), Ok)?;
+        let dashboard = args.dashboard.or(file.dashboard).map_or_else(|| DEFAULT_DASHBOARD.parse(), Ok)?;
+        let allow_remote = args.allow_remote || file.allow_remote.unwrap_or(false);
+        for (what, address) in [("listen", listen), ("dashboard", dashboard)] {
+            if !address.ip().is_loopback() && !allow_remote {
+                bail!(
+                    "{what} address {address} can be reached from other machines, and whoever reaches it can use your upstreams \
+                     and read captures; pass --allow-remote if that is what you want, or use 127.0.0.1"
+                );
+            }
+        }
+        let mut allowed_hosts = file.allowed_hosts.unwrap_or_default();
+        allowed_hosts.extend(args.allowed_hosts.iter().cloned());
+        Ok(Self {
+            listen,
+            dashboard,
+            data_dir: data_dir(args.data_dir.as_deref(), file.data_dir)?,
+            store: !args.no_store && file.store.unwrap_or(true),
+            open: args.open || file.open.unwrap_or(false),
+            allowed_hosts,
+            upstreams: merge_upstreams(&file.upstreams, &args.upstreams)?,
+            retention_days: file.retention.days.unwrap_or(DEFAULT_RETENTION_DAYS),
+            retention_bytes: file.retention.mebibytes.unwrap_or(DEFAULT_RETENTION_MEBIBYTES) << 20,
+            redact_headers: file.redact.headers.unwrap_or_default(),
+            redact_query: file.redact.query.unwrap_or_default(),
+            ca_files: file.tls.ca_files.unwrap_or_default(),
+            connect_timeout: Duration::from_secs(file.timeouts.connect_seconds.unwrap_or(DEFAULT_CONNECT_SECONDS)),
+            shutdown_grace: Duration::from_secs(file.timeouts.shutdown_seconds.unwrap_or(DEFAULT_SHUTDOWN_SECONDS)),
+        })
+    }
+}
+
+/// The store's folder for a command that only looks at it.
+///
+/// # Errors
+///
+/// The configuration file cannot be read, or the platform names no data folder.
+pub(crate) fn store_dir(args: &StoreArgs) -> Result<PathBuf> {
+    data_dir(args.data_dir.as_deref(), File::load(args.config.as_deref())?.data_dir)
+}
+
+fn data_dir(flag: Option<&Path>, file: Option<PathBuf>) -> Result<PathBuf> {
+    flag.map(Path::to_owned)
+        .or(file)
+        .or_else(|| dirs::data_dir().map(|dir| dir.join("teeline")))
+        .context("this system names no data folder; pass --data-dir DIR")
+}
+
+impl File {
+    /// Reads `path`; none: the empty configuration.
+    fn load(path: Option<&Path>) -> Result<Self> {
+        let Some(path) = path else { return Ok(Self::default()) };
+        let text = std::fs::read_to_string(path)
+            .with_context(|| format!("the configuration file {} cannot be read", path.display()))?;
+        Self::parse(&text).with_context(|| format!("the configuration file {} cannot be used", path.display()))
+    }
+
+    /// Parses TOML. The error shows the line, the column and the text there.
+    fn parse(text: &str) -> Result<Self> {
+        Ok(toml::from_str(text)?)
+    }
+}
+
+/// The file's upstreams, with the flags' over them; both keep their order.
+fn merge_upstreams(file: &toml::Table, flags: &[String]) -> Result<Vec<NamedUpstream>> {
+    let mut upstreams: Vec<NamedUpstream> = Vec::new();
+    let mut put = |upstream: NamedUpstream| match upstreams.iter_mut().find(|known| known.name == upstream.name) {
+        Some(known) => *known = upstream,
+        None => upstreams.push(upstream),
+    };
+    for (name, url) in file {
+        let Some(url) = url.as_str() else {
+            bail!("upstream `{name}` in the configuration file must be a URL in quotes, it is {url}");
+        };
+        put(NamedUpstream { name: name.clone(), url: url.to_owned() });
+    }
+    for flag in flags {
+        let Some((name, url)) = flag.split_once('=') else {
+            bail!("--upstream {flag} is not NAME=URL, as in --upstream myserver=http://127.0.0.1:8080");
+        };
+        put(NamedUpstream { name: name.to_owned(), url: url.to_owned() });
+    }
+    Ok(upstreams)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resolved(file: &str, args: &ServeArgs) -> Result<Config> {
+        let dir = tempfile::tempdir()?;
+        let path = dir.path().join("teeline.toml");
+        std::fs::write(&path, file)?;
+        Config::resolve(&ServeArgs { config: Some(path), data_dir: Some("/d".into()), ..args.clone() })
+    }
+
+    #[test]
+    fn the_documented_file_holds_every_default() {
+        let with_nothing = resolved("", &ServeArgs::default()).unwrap();
+        assert_eq!(resolved(DOCUMENTED, &ServeArgs::default()).unwrap(), with_nothing);
+        // With every key put in force it still says the same: the comments show the defaults.
+        let in_force: String = DOCUMENTED
+            .lines()
+            .filter_map(|line| line.strip_prefix("#: ").or_else(|| (!line.starts_with('#')).then_some(line)))
+            .flat_map(|line| [line, "\n"])
+            .collect();
+        assert_eq!(resolved(&in_force, &ServeArgs::default()).unwrap(), with_nothing);
+        let keys = toml::from_str::<toml::Table>(&in_force).unwrap();
+        let mut names: Vec<String> = Vec::new();
+        for (key, value) in &keys {
+            match value.as_table() {
+                Some(table) if key != "upstreams" => names.extend(table.keys().map(|inner| format!("{key}.{inner}"))),
+                _ => names.push(key.clone()),
+            }
+        }
+        names.sort();
+        // `data_dir` has no fixed default, so it is described and not put in force.
+        assert_eq!(
+            names.join(" "),
+            "allow_remote allowed_hosts dashboard listen open redact.headers redact.query retention.days \
+             retention.mebibytes store timeouts.connect_seconds timeouts.shutdown_seconds tls.ca_files upstreams"
+        );
+        assert!(DOCUMENTED.contains("# data_dir ="));
+    }
+
+    #[test]
+    fn a_flag_wins_over_the_file() {
+        let args = ServeArgs {
+            listen: Some("127.0.0.1:1".parse().unwrap()),
+            upstreams: vec!["b=http://flag".into()],
+            ..ServeArgs::default()
+        };
+        let config =
+            resolved("listen = '127.0.0.1:2'\n[upstreams]\na = 'http://a'\nb = 'http://b'\n", &args).unwrap();
+        assert_eq!(config.listen.port(), 1);
+        let named: Vec<(&str, &str)> = config.upstreams.iter().map(|u| (u.name.as_str(), u.url.as_str())).collect();
+        assert_eq!(named, [("a", "http://a"), ("b", "http://flag")]);
+    }
+
+    #[test]
+    fn bad_files_are_refused_with_line_and_column() {
+        for (file, place, word) in [
+            ("listen = '127.0.0.1:1'\nlisten_on = 3\n", "line 2, column 1", "listen_on"),
+            ("\n\nlisten = 'nowhere'\n", "line 3, column 10", "socket address"),
+            ("[retention]\ndays = 'x'\n", "line 2, column 8", "u32"),
+            ("allowed_hosts = [\n", "line 1", "array"),
+        ] {
+            let error = format!("{:#}", resolved(file, &ServeArgs::default()).unwrap_err());
+            assert!(error.contains(place) && error.contains(word), "{file:?} gave {error}");
+        }
+    }
+
+    #[test]
+    fn other_machines_need_a_flag() {
+        let open = ServeArgs { listen: Some("0.0.0.0:0".parse().unwrap()), ..ServeArgs::default() };
+        assert!(format!("{:#}", resolved("", &open).unwrap_err()).contains("--allow-remote"));
+        assert!(resolved("allow_remote = true", &open).is_ok());
+    }
+
+    #[test]
+    fn an_upstream_needs_a_name_and_a_url() {
+        let args = ServeArgs { upstreams: vec!["nonsense".into()], ..ServeArgs::default() };
+        assert!(format!("{:#}", resolved("", &args).unwrap_err()).contains("NAME=URL"));
+        assert!(resolved("[upstreams]\na = 3\n", &ServeArgs::default()).is_err());
+    }
+}
