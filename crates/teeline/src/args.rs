@@ -222,7 +222,8 @@ mod tests {
 
     #[test]
     fn serve_is_the_default_command() {
-        let args = Args::parse_from(["teeline", "--listen", "127.0.0.1:0", "--upstream", "a=http://x"]);
+        let args =
+            Args::parse_from(["teeline", "--listen", "127.0.0.1:0", "--upstream", "a=http://x"]);
         assert!(args.command.is_none());
         assert_eq!(args.serve.upstreams, ["a=http://x"]);
     }

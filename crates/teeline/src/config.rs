@@ -109,7 +109,8 @@ impl Config {
     pub(crate) fn resolve(args: &ServeArgs) -> Result<Self> {
         let file = File::load(args.config.as_deref())?;
         let listen = args.listen.or(file.listen).map_or_else(|| DEFAULT_LISTEN.parse(), Ok)?;
-        let dashboard = args.dashboard.or(file.dashboard).map_or_else(|| DEFAULT_DASHBOARD.parse(), Ok)?;
+        let dashboard =
+            args.dashboard.or(file.dashboard).map_or_else(|| DEFAULT_DASHBOARD.parse(), Ok)?;
         let allow_remote = args.allow_remote || file.allow_remote.unwrap_or(false);
         for (what, address) in [("listen", listen), ("dashboard", dashboard)] {
             if !address.ip().is_loopback() && !allow_remote {
@@ -134,8 +135,12 @@ impl Config {
             redact_headers: file.redact.headers.unwrap_or_default(),
             redact_query: file.redact.query.unwrap_or_default(),
             ca_files: file.tls.ca_files.unwrap_or_default(),
-            connect_timeout: Duration::from_secs(file.timeouts.connect_seconds.unwrap_or(DEFAULT_CONNECT_SECONDS)),
-            shutdown_grace: Duration::from_secs(file.timeouts.shutdown_seconds.unwrap_or(DEFAULT_SHUTDOWN_SECONDS)),
+            connect_timeout: Duration::from_secs(
+                file.timeouts.connect_seconds.unwrap_or(DEFAULT_CONNECT_SECONDS),
+            ),
+            shutdown_grace: Duration::from_secs(
+                file.timeouts.shutdown_seconds.unwrap_or(DEFAULT_SHUTDOWN_SECONDS),
+            ),
         })
     }
 }
@@ -162,7 +167,8 @@ impl File {
         let Some(path) = path else { return Ok(Self::default()) };
         let text = std::fs::read_to_string(path)
             .with_context(|| format!("the configuration file {} cannot be read", path.display()))?;
-        Self::parse(&text).with_context(|| format!("the configuration file {} cannot be used", path.display()))
+        Self::parse(&text)
+            .with_context(|| format!("the configuration file {} cannot be used", path.display()))
     }
 
     /// Parses TOML. The error shows the line, the column and the text there.
@@ -174,19 +180,26 @@ impl File {
 /// The file's upstreams, with the flags' over them; both keep their order.
 fn merge_upstreams(file: &toml::Table, flags: &[String]) -> Result<Vec<NamedUpstream>> {
     let mut upstreams: Vec<NamedUpstream> = Vec::new();
-    let mut put = |upstream: NamedUpstream| match upstreams.iter_mut().find(|known| known.name == upstream.name) {
+    let mut put = |upstream: NamedUpstream| match upstreams
+        .iter_mut()
+        .find(|known| known.name == upstream.name)
+    {
         Some(known) => *known = upstream,
         None => upstreams.push(upstream),
     };
     for (name, url) in file {
         let Some(url) = url.as_str() else {
-            bail!("upstream `{name}` in the configuration file must be a URL in quotes, it is {url}");
+            bail!(
+                "upstream `{name}` in the configuration file must be a URL in quotes, it is {url}"
+            );
         };
         put(NamedUpstream { name: name.clone(), url: url.to_owned() });
     }
     for flag in flags {
         let Some((name, url)) = flag.split_once('=') else {
-            bail!("--upstream {flag} is not NAME=URL, as in --upstream myserver=http://127.0.0.1:8080");
+            bail!(
+                "--upstream {flag} is not NAME=URL, as in --upstream myserver=http://127.0.0.1:8080"
+            );
         };
         put(NamedUpstream { name: name.to_owned(), url: url.to_owned() });
     }
@@ -201,7 +214,11 @@ mod tests {
         let dir = tempfile::tempdir()?;
         let path = dir.path().join("teeline.toml");
         std::fs::write(&path, file)?;
-        Config::resolve(&ServeArgs { config: Some(path), data_dir: Some("/d".into()), ..args.clone() })
+        Config::resolve(&ServeArgs {
+            config: Some(path),
+            data_dir: Some("/d".into()),
+            ..args.clone()
+        })
     }
 
     #[test]
@@ -211,7 +228,9 @@ mod tests {
         // With every key put in force it still says the same: the comments show the defaults.
         let in_force: String = DOCUMENTED
             .lines()
-            .filter_map(|line| line.strip_prefix("#: ").or_else(|| (!line.starts_with('#')).then_some(line)))
+            .filter_map(|line| {
+                line.strip_prefix("#: ").or_else(|| (!line.starts_with('#')).then_some(line))
+            })
             .flat_map(|line| [line, "\n"])
             .collect();
         assert_eq!(resolved(&in_force, &ServeArgs::default()).unwrap(), with_nothing);
@@ -219,7 +238,9 @@ mod tests {
         let mut names: Vec<String> = Vec::new();
         for (key, value) in &keys {
             match value.as_table() {
-                Some(table) if key != "upstreams" => names.extend(table.keys().map(|inner| format!("{key}.{inner}"))),
+                Some(table) if key != "upstreams" => {
+                    names.extend(table.keys().map(|inner| format!("{key}.{inner}")))
+                }
                 _ => names.push(key.clone()),
             }
         }
@@ -240,10 +261,14 @@ mod tests {
             upstreams: vec!["b=http://flag".into()],
             ..ServeArgs::default()
         };
-        let config =
-            resolved("listen = '127.0.0.1:2'\n[upstreams]\na = 'http://a'\nb = 'http://b'\n", &args).unwrap();
+        let config = resolved(
+            "listen = '127.0.0.1:2'\n[upstreams]\na = 'http://a'\nb = 'http://b'\n",
+            &args,
+        )
+        .unwrap();
         assert_eq!(config.listen.port(), 1);
-        let named: Vec<(&str, &str)> = config.upstreams.iter().map(|u| (u.name.as_str(), u.url.as_str())).collect();
+        let named: Vec<(&str, &str)> =
+            config.upstreams.iter().map(|u| (u.name.as_str(), u.url.as_str())).collect();
         assert_eq!(named, [("a", "http://a"), ("b", "http://flag")]);
     }
 
