@@ -6,12 +6,14 @@
     reason = "support for tests: whatever fails here is a failed test"
 )]
 
+mod browser;
 mod http;
 mod process;
 mod require;
 
 use std::path::{Path, PathBuf};
 
+pub use browser::Browser;
 pub use http::{Client, Response, get, get_json, request};
 pub use process::{Binary, Teeline, run, run_with_input};
 pub use require::{Need, available, chromium, python, skipped};
