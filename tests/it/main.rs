@@ -1,1 +1,4 @@
-//! End-to-end tests.
+//! End-to-end tests: the built program, real sockets.
+
+mod cli;
+mod tidy;

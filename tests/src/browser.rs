@@ -38,7 +38,8 @@ impl Browser {
         writeln!(self.commands, "{parameters}").expect("the driver reads");
         let mut line = String::new();
         self.answers.read_line(&mut line).expect("the driver answers");
-        let mut answer: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("the driver died at {parameters}"));
+        let mut answer: Value = serde_json::from_str(&line)
+            .unwrap_or_else(|_| panic!("the driver died at {parameters}"));
         assert!(answer.get("error").is_none(), "{}", answer["error"].as_str().unwrap_or_default());
         answer["ok"].take()
     }
@@ -96,7 +97,12 @@ impl Browser {
     /// Everything a page should never do, since the last call: console errors, CSP reports, foreign requests.
     pub fn problems(&mut self) -> Vec<String> {
         let problems = self.run("problems", json!({}));
-        problems.as_array().into_iter().flatten().filter_map(|p| p.as_str().map(str::to_owned)).collect()
+        problems
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|p| p.as_str().map(str::to_owned))
+            .collect()
     }
 }
 
