@@ -7,9 +7,11 @@
 )]
 
 mod browser;
+pub mod chat;
 mod http;
 mod process;
 mod require;
+mod world;
 
 use std::path::{Path, PathBuf};
 
@@ -17,6 +19,7 @@ pub use browser::Browser;
 pub use http::{Client, Response, get, get_json, request};
 pub use process::{Binary, Teeline, run, run_with_input};
 pub use require::{Need, available, chromium, python, skipped};
+pub use world::{World, block_on, eventually, text};
 
 /// The root of the repository.
 pub fn root() -> PathBuf {

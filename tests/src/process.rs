@@ -159,7 +159,7 @@ impl Teeline {
     }
 
     /// Ends it at once, as `kill -9` does.
-    pub fn kill(mut self) {
+    pub fn kill(&mut self) {
         self.child.kill().expect("it runs");
         self.child.wait().expect("it ends");
     }

@@ -1,0 +1,45 @@
+//! The dashboard in a real Chromium.
+
+use serde_json::json;
+use teeline_script::Script;
+use teeline_tests::{Browser, Need, World, available, block_on, chat};
+
+#[test]
+fn a_capture_appears_grows_and_ends() {
+    if !available("a_capture_appears_grows_and_ends", &[Need::Chromium]) {
+        return;
+    }
+    let world = World::start(|_| {
+        Script::sse_head()
+            .chunk(chat::delta(0, &json!({ "role": "assistant", "content": "First words" })))
+            .gate("more")
+            .chunk(chat::delta(0, &json!({ "content": ", then more" })))
+            .gate("end")
+            .chunk(chat::delta(0, &json!({ "content": ", then the last." })))
+            .chunk(chat::finish(0, "stop"))
+            .chunk(chat::usage())
+            .chunk(chat::DONE)
+            .last_chunk()
+    });
+    let mut browser = Browser::start();
+    let home = format!("http://{}/", world.teeline.dashboard);
+    browser.goto(&home);
+    // Nothing yet: the page tells how to begin, with this proxy's own address.
+    browser.wait_text("body", &format!("http://{}/openai/v1", world.teeline.proxy));
+
+    let mut client = world.ask();
+    browser.wait_text("body", "First words");
+    block_on(world.upstream.reached("more"));
+
+    let id = teeline_tests::text(&world.newest()["id"]).to_owned();
+    browser.goto(&format!("{home}captures/{id}"));
+    browser.wait_text("body", "First words");
+    world.upstream.open_gate("more");
+    browser.wait_text("body", "First words, then more");
+    block_on(world.upstream.reached("end"));
+    world.upstream.open_gate("end");
+    assert!(client.response().whole);
+    browser.wait_text("body", "First words, then more, then the last.");
+    browser.wait_text("body", "Finished");
+    assert_eq!(browser.problems(), Vec::<String>::new());
+}
