@@ -1,4 +1,9 @@
 //! End-to-end tests: the built program, real sockets.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "whatever fails here is a failed test"
+)]
 
 mod browser;
 mod cli;

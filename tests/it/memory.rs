@@ -4,7 +4,7 @@ use std::io::Read as _;
 
 use sha2::{Digest as _, Sha256};
 use teeline_script::Script;
-use teeline_tests::{Client, World, block_on, chat, eventually, text};
+use teeline_tests::{Client, World, block_on, chat, eventually, hex, sha256, text};
 
 const FRAMES: u64 = 200_000;
 const BEFORE: u64 = 1_000;
@@ -61,10 +61,8 @@ fn stream_and_measure(world: &World, watch: bool) {
     }
     hash.update(chat::finish(0, "stop"));
     hash.update(chat::DONE);
-    let expected: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-    let seen: String =
-        Sha256::digest(&response.body).iter().map(|byte| format!("{byte:02x}")).collect();
-    assert_eq!(seen, expected, "the app's bytes");
+    let expected = hex(&hash.finalize());
+    assert_eq!(sha256(&response.body), expected, "the app's bytes");
 
     let capture = world.ended();
     let peak = world.teeline.memory_kib("VmHWM");

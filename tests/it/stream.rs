@@ -2,9 +2,8 @@
 
 use std::{fs, path::Path};
 
-use sha2::{Digest as _, Sha256};
 use teeline_script::Script;
-use teeline_tests::{Client, World, block_on, chat, run, text};
+use teeline_tests::{Client, World, block_on, chat, run, sha256, text};
 
 /// Reads on until `needle` has come.
 fn read_until(client: &mut Client, seen: &mut Vec<u8>, needle: &str) {
@@ -58,8 +57,7 @@ fn the_capture_is_what_the_app_got() {
     assert_eq!(capture["reading"]["verdict"], "finished");
     assert_eq!(capture["reading"]["findings"], serde_json::json!([]));
     assert_eq!(capture["reading"]["usage"]["total_tokens"], 16);
-    let hash: String = Sha256::digest(&body).iter().map(|byte| format!("{byte:02x}")).collect();
-    assert_eq!(capture["summary"]["sha256"], hash);
+    assert_eq!(capture["summary"]["sha256"], sha256(body.as_bytes()));
     assert_eq!(capture["summary"]["bytes"], body.len());
     assert_eq!(capture["summary"]["bytes_to_app"], body.len());
 

@@ -3,6 +3,7 @@
 use std::{future::Future, sync::OnceLock, time::Duration};
 
 use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 use teeline_script::{Request, Script, Upstream};
 use tempfile::TempDir;
 
@@ -127,4 +128,14 @@ fn start(folder: &TempDir, upstream: &Upstream, flags: &[&str]) -> Teeline {
 /// A JSON string's text.
 pub fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_else(|| panic!("no text: {value}"))
+}
+
+/// The SHA-256 of bytes in hexadecimal.
+pub fn sha256(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+/// Bytes in hexadecimal.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
