@@ -1,6 +1,43 @@
 //! teeline: a local HTTP debugging proxy for LLM APIs.
 
 mod args;
+mod commands;
 mod config;
+mod inputs;
+mod logging;
+mod output;
+mod present;
+mod stop;
+mod system;
 
-fn main() {}
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::{
+    args::{Args, Command},
+    commands::{delete, demo, explain, export, frames, list, read, serve, show},
+};
+
+/// The exit code where the input could not be read or the call is wrong.
+const UNUSABLE: u8 = 2;
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    let ended = match args.command {
+        None => serve::run(&args.serve),
+        Some(Command::Serve(args)) => serve::run(&args),
+        Some(Command::Demo(args)) => demo::run(&args),
+        Some(Command::Read(args)) => read::run(&args),
+        Some(Command::Frames(args)) => frames::run(&args),
+        Some(Command::List(args)) => list::run(&args),
+        Some(Command::Show(args)) => show::run(&args),
+        Some(Command::Export(args)) => export::run(&args),
+        Some(Command::Delete(args)) => delete::run(&args),
+        Some(Command::Explain(args)) => explain::run(args.finding.as_deref()),
+    };
+    ended.unwrap_or_else(|error| {
+        output::say(&format!("teeline: {}", output::escaped(&format!("{error:#}"))));
+        ExitCode::from(UNUSABLE)
+    })
+}

@@ -1,0 +1,209 @@
+//! `teeline serve`: the proxy, the store and the dashboard, wired together.
+
+use std::{net::SocketAddr, path::Path, process::ExitCode};
+
+use anyhow::{Context as _, Result, anyhow, bail};
+use teeline_capture::{Redaction, Store, StoreOptions};
+use teeline_dashboard::Dashboard;
+use teeline_proxy::{Proxy, Upstreams, certificates};
+use tokio::{net::TcpListener, task::JoinHandle};
+use tokio_util::sync::CancellationToken;
+
+use crate::{args::ServeArgs, config::Config, logging, output::say, stop, system};
+
+/// Serves until it is told to stop.
+///
+/// # Errors
+///
+/// The configuration is wrong, a port is taken, or the store cannot be used.
+pub(crate) fn run(args: &ServeArgs) -> Result<ExitCode> {
+    let config = Config::resolve(args)?;
+    prepare();
+    runtime()?.block_on(async { Running::start(&config).await?.until_stopped().await })
+}
+
+/// What a serving process does once: logging, and as many file descriptors as the system lets it have.
+pub(crate) fn prepare() {
+    logging::start();
+    system::raise_descriptor_limit();
+}
+
+/// The runtime that everything asynchronous runs on.
+///
+/// # Errors
+///
+/// The system gives no threads.
+pub(crate) fn runtime() -> Result<tokio::runtime::Runtime> {
+    Ok(tokio::runtime::Builder::new_multi_thread().enable_all().build()?)
+}
+
+/// Proxy, store and dashboard at work.
+pub(crate) struct Running {
+    store: Store,
+    proxy: JoinHandle<std::io::Result<()>>,
+    dashboard: JoinHandle<std::io::Result<()>>,
+    proxy_address: SocketAddr,
+    stop_proxy: CancellationToken,
+    stop_dashboard: CancellationToken,
+}
+
+impl Running {
+    /// Starts all three and says that they are ready.
+    ///
+    /// # Errors
+    ///
+    /// An upstream or certificate file is wrong, the store cannot be used, or a port is taken.
+    pub(crate) async fn start(config: &Config) -> Result<Self> {
+        let upstreams = upstreams(config)?;
+        let extra_ca = extra_certificates(config)?;
+        // Before the ports: a second teeline is told where the first one's dashboard is, and not that a port is taken.
+        let store = open_store(config)?;
+        let dashboard_listener = bind("--dashboard", config.dashboard).await?;
+        let dashboard_address = dashboard_listener.local_addr()?;
+        let dashboard_url = format!("http://{dashboard_address}");
+        store.announce(&dashboard_url);
+
+        let shown: Vec<(String, String)> =
+            upstreams.iter().map(|upstream| (upstream.name().to_owned(), upstream.url())).collect();
+        let proxy_config = teeline_proxy::Config {
+            upstreams,
+            allowed_hosts: config.allowed_hosts.clone(),
+            connect_timeout: config.connect_timeout,
+            grace: config.shutdown_grace,
+            extra_ca,
+            dashboard_url: Some(dashboard_url.clone()),
+        };
+        let proxy_listener = bind("--listen", config.listen).await?;
+        let proxy = Proxy::new(proxy_listener, proxy_config, store.recorder())?;
+        let proxy_address = proxy.local_addr();
+        let (stop_proxy, stop_dashboard) = (CancellationToken::new(), CancellationToken::new());
+        let dashboard = Dashboard {
+            store: store.clone(),
+            proxy_url: format!("http://{proxy_address}"),
+            upstreams: shown.clone(),
+            allowed_hosts: config.allowed_hosts.clone(),
+            address: dashboard_address,
+            shutdown: stop_dashboard.clone(),
+        };
+        let running = Self {
+            proxy: tokio::spawn(proxy.serve(stop_proxy.clone())),
+            dashboard: tokio::spawn(teeline_dashboard::serve(dashboard_listener, dashboard)),
+            store,
+            proxy_address,
+            stop_proxy,
+            stop_dashboard,
+        };
+        say_where(config, proxy_address, &dashboard_url, &shown);
+        if config.open {
+            system::open_in_browser(&dashboard_url);
+        }
+        Ok(running)
+    }
+
+    /// The proxy's address.
+    pub(crate) fn proxy(&self) -> SocketAddr {
+        self.proxy_address
+    }
+
+    /// Serves until the first signal, then lets open streams go on for the time of grace and stops.
+    ///
+    /// # Errors
+    ///
+    /// The proxy or the dashboard failed.
+    pub(crate) async fn until_stopped(mut self) -> Result<ExitCode> {
+        let failed = tokio::select! {
+            () = stop::requested() => None,
+            ended = &mut self.proxy => Some(failure("the proxy", ended)),
+            ended = &mut self.dashboard => Some(failure("the dashboard", ended)),
+        };
+        if failed.is_none() {
+            say("teeline is stopping; open streams may go on for a moment, once more stops at once");
+        }
+        self.stop_proxy.cancel();
+        if !self.proxy.is_finished() {
+            // A second signal ends the wait; what is open is found as interrupted at the next start.
+            tokio::select! {
+                _ = &mut self.proxy => {}
+                () = stop::requested() => {}
+            }
+        }
+        self.stop_dashboard.cancel();
+        if !self.dashboard.is_finished() {
+            let _ = (&mut self.dashboard).await;
+        }
+        let store = self.store;
+        tokio::task::spawn_blocking(move || store.shutdown()).await?;
+        failed.map_or(Ok(ExitCode::SUCCESS), Err)
+    }
+}
+
+fn failure(what: &str, ended: Result<std::io::Result<()>, tokio::task::JoinError>) -> anyhow::Error {
+    match ended {
+        Ok(Ok(())) => anyhow!("{what} ended by itself"),
+        Ok(Err(error)) => anyhow::Error::new(error).context(format!("{what} failed")),
+        Err(error) => anyhow::Error::new(error).context(format!("{what} failed")),
+    }
+}
+
+fn upstreams(config: &Config) -> Result<Upstreams> {
+    let mut upstreams = Upstreams::default();
+    for upstream in &config.upstreams {
+        upstreams
+            .add(&upstream.name, &upstream.url)
+            .with_context(|| format!("upstream {}={} cannot be used", upstream.name, upstream.url))?;
+    }
+    Ok(upstreams)
+}
+
+fn extra_certificates(config: &Config) -> Result<Vec<teeline_proxy::Certificate>> {
+    let mut all = Vec::new();
+    for path in &config.ca_files {
+        let pem = std::fs::read(path)
+            .with_context(|| format!("the certificate file {} cannot be read", path.display()))?;
+        let found = certificates(&pem)
+            .with_context(|| format!("the certificate file {} holds no PEM certificate", path.display()))?;
+        all.extend(found);
+    }
+    Ok(all)
+}
+
+fn open_store(config: &Config) -> Result<Store> {
+    let options = StoreOptions {
+        retention_days: config.retention_days,
+        retention_bytes: config.retention_bytes,
+        redact: Redaction { headers: config.redact_headers.clone(), query: config.redact_query.clone() },
+        ..StoreOptions::default()
+    };
+    if config.store {
+        Ok(Store::open(&config.data_dir, options)?)
+    } else {
+        Ok(Store::in_memory(options)?)
+    }
+}
+
+async fn bind(flag: &str, address: SocketAddr) -> Result<TcpListener> {
+    match TcpListener::bind(address).await {
+        Ok(listener) => Ok(listener),
+        Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => bail!(
+            "{address} is in use by another program; {flag} chooses another address, port 0 takes a free one"
+        ),
+        Err(error) => {
+            Err(error).with_context(|| format!("teeline cannot listen on {address}; {flag} chooses another address"))
+        }
+    }
+}
+
+fn say_where(config: &Config, proxy: SocketAddr, dashboard: &str, upstreams: &[(String, String)]) {
+    say("Base URLs (what comes after them is passed on byte for byte):");
+    for (name, url) in upstreams {
+        let base = if name == "default" { format!("http://{proxy}") } else { format!("http://{proxy}/{name}") };
+        say(&format!("  {base:<40} → {url}"));
+    }
+    say(&format!("Captures: {}", kept_in(config)));
+    say(&format!("Dashboard: {dashboard}"));
+    say(&format!("teeline ready proxy=http://{proxy} dashboard={dashboard}"));
+}
+
+fn kept_in(config: &Config) -> String {
+    if config.store { Path::display(&config.data_dir).to_string() } else { "in memory only".to_owned() }
+}
