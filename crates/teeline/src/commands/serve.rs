@@ -2,10 +2,11 @@
 
 use std::{net::SocketAddr, path::Path, process::ExitCode};
 
-use anyhow::{Context as _, Result, anyhow, bail};
+use anyhow::{Context as _, Result, anyhow};
 use teeline_capture::{Redaction, Store, StoreOptions};
 use teeline_dashboard::Dashboard;
 use teeline_proxy::{Proxy, Upstreams, certificates};
+use rustls::pki_types::CertificateDer;
 use tokio::{net::TcpListener, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
@@ -40,7 +41,7 @@ pub(crate) fn runtime() -> Result<tokio::runtime::Runtime> {
 /// Proxy, store and dashboard at work.
 pub(crate) struct Running {
     store: Store,
-    proxy: JoinHandle<std::io::Result<()>>,
+    proxy: JoinHandle<()>,
     dashboard: JoinHandle<std::io::Result<()>>,
     proxy_address: SocketAddr,
     stop_proxy: CancellationToken,
@@ -58,7 +59,7 @@ impl Running {
         let extra_ca = extra_certificates(config)?;
         // Before the ports: a second teeline is told where the first one's dashboard is, and not that a port is taken.
         let store = open_store(config)?;
-        let dashboard_listener = bind("--dashboard", config.dashboard).await?;
+        let dashboard_listener = bind_dashboard(config.dashboard).await?;
         let dashboard_address = dashboard_listener.local_addr()?;
         let dashboard_url = format!("http://{dashboard_address}");
         store.announce(&dashboard_url);
@@ -73,8 +74,7 @@ impl Running {
             extra_ca,
             dashboard_url: Some(dashboard_url.clone()),
         };
-        let proxy_listener = bind("--listen", config.listen).await?;
-        let proxy = Proxy::new(proxy_listener, proxy_config, store.recorder())?;
+        let proxy = Proxy::bind(config.listen, proxy_config, store.recorder()).await?;
         let proxy_address = proxy.local_addr();
         let (stop_proxy, stop_dashboard) = (CancellationToken::new(), CancellationToken::new());
         let dashboard = Dashboard {
@@ -113,7 +113,7 @@ impl Running {
     pub(crate) async fn until_stopped(mut self) -> Result<ExitCode> {
         let failed = tokio::select! {
             () = stop::requested() => None,
-            ended = &mut self.proxy => Some(failure("the proxy", ended)),
+            ended = &mut self.proxy => Some(failure("the proxy", ended.map(Ok))),
             ended = &mut self.dashboard => Some(failure("the dashboard", ended)),
         };
         if failed.is_none() {
@@ -155,7 +155,7 @@ fn upstreams(config: &Config) -> Result<Upstreams> {
     Ok(upstreams)
 }
 
-fn extra_certificates(config: &Config) -> Result<Vec<teeline_proxy::Certificate>> {
+fn extra_certificates(config: &Config) -> Result<Vec<CertificateDer<'static>>> {
     let mut all = Vec::new();
     for path in &config.ca_files {
         let pem = std::fs::read(path)
@@ -181,16 +181,10 @@ fn open_store(config: &Config) -> Result<Store> {
     }
 }
 
-async fn bind(flag: &str, address: SocketAddr) -> Result<TcpListener> {
-    match TcpListener::bind(address).await {
-        Ok(listener) => Ok(listener),
-        Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => bail!(
-            "{address} is in use by another program; {flag} chooses another address, port 0 takes a free one"
-        ),
-        Err(error) => {
-            Err(error).with_context(|| format!("teeline cannot listen on {address}; {flag} chooses another address"))
-        }
-    }
+async fn bind_dashboard(address: SocketAddr) -> Result<TcpListener> {
+    TcpListener::bind(address).await.with_context(|| {
+        format!("cannot listen on {address} for the dashboard; choose another address with --dashboard, port 0 takes a free one")
+    })
 }
 
 fn say_where(config: &Config, proxy: SocketAddr, dashboard: &str, upstreams: &[(String, String)]) {
