@@ -239,7 +239,7 @@ mod tests {
         for (key, value) in &keys {
             match value.as_table() {
                 Some(table) if key != "upstreams" => {
-                    names.extend(table.keys().map(|inner| format!("{key}.{inner}")))
+                    names.extend(table.keys().map(|inner| format!("{key}.{inner}")));
                 }
                 _ => names.push(key.clone()),
             }

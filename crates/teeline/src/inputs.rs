@@ -32,14 +32,19 @@ pub(crate) fn inputs(args: &InputArgs) -> Vec<Input> {
 impl Input {
     /// Its name for people.
     pub(crate) fn name(&self) -> String {
-        if self.path == Path::new("-") { "standard input".to_owned() } else { self.path.display().to_string() }
+        if self.path == Path::new("-") {
+            "standard input".to_owned()
+        } else {
+            self.path.display().to_string()
+        }
     }
 
     fn open(&self) -> Result<Box<dyn Read>> {
         if self.path == Path::new("-") {
             return Ok(Box::new(io::stdin().lock()));
         }
-        let file = File::open(&self.path).with_context(|| format!("{} cannot be read", self.name()))?;
+        let file =
+            File::open(&self.path).with_context(|| format!("{} cannot be read", self.name()))?;
         Ok(Box::new(file))
     }
 
@@ -62,7 +67,9 @@ impl Input {
                 Ok(0) => break,
                 Ok(read) => read,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(error).with_context(|| format!("{} cannot be read", self.name())),
+                Err(error) => {
+                    return Err(error).with_context(|| format!("{} cannot be read", self.name()));
+                }
             };
             let mut rest = Bytes::copy_from_slice(piece.get(..read).unwrap_or_default());
             while !rest.is_empty() {

@@ -9,7 +9,8 @@ use crate::output::{escaped, escaped_line};
 
 /// Whether a reading is a success to a script: finished, and no finding of severity error.
 pub(crate) fn is_good(reading: &Reading) -> bool {
-    reading.verdict == Verdict::Finished && reading.findings.iter().all(|finding| finding.severity() != Severity::Error)
+    reading.verdict == Verdict::Finished
+        && reading.findings.iter().all(|finding| finding.severity() != Severity::Error)
 }
 
 /// The whole reading: summary, facts, answers, findings. Ends with a line end.
@@ -22,7 +23,10 @@ pub(crate) fn reading(reading: &Reading) -> String {
     }
     if let Some(error) = &reading.error {
         let label = error.error_type.as_deref().or(error.code.as_deref()).unwrap_or("error");
-        line(&mut out, &format!("\nerror    {}: {}", escaped_line(label), escaped_line(&error.message)));
+        line(
+            &mut out,
+            &format!("\nerror    {}: {}", escaped_line(label), escaped_line(&error.message)),
+        );
         if let Some(meaning) = &error.meaning {
             line(&mut out, &format!("         {}", escaped_line(meaning)));
         }
@@ -48,13 +52,17 @@ fn facts(reading: &Reading) -> String {
         facts.push(format!("id {}", escaped_line(id)));
     }
     let counts = reading.counts;
-    facts.push(format!("{} bytes, {} frames, {} events", counts.bytes, counts.frames, counts.events));
+    facts.push(format!(
+        "{} bytes, {} frames, {} events",
+        counts.bytes, counts.frames, counts.events
+    ));
     if counts.comments > 0 {
         facts.push(format!("{} comments", counts.comments));
     }
     let mut text = facts.join(" · ");
     if let Some(usage) = &reading.usage {
-        let count = |value: Option<u64>| value.map_or_else(|| "—".to_owned(), |value| value.to_string());
+        let count =
+            |value: Option<u64>| value.map_or_else(|| "—".to_owned(), |value| value.to_string());
         // Writing to a String cannot fail.
         let _ = write!(
             text,
@@ -63,7 +71,9 @@ fn facts(reading: &Reading) -> String {
             count(usage.output_tokens),
             count(usage.total_tokens)
         );
-        for (value, words) in [(usage.cached_tokens, "cached"), (usage.reasoning_tokens, "for reasoning")] {
+        for (value, words) in
+            [(usage.cached_tokens, "cached"), (usage.reasoning_tokens, "for reasoning")]
+        {
             if let Some(value) = value {
                 let _ = write!(text, ", {value} {words}");
             }
@@ -76,8 +86,10 @@ fn facts(reading: &Reading) -> String {
             ("last byte", timing.last_byte_ms),
             ("longest gap", timing.longest_gap_ms),
         ];
-        let parts: Vec<String> =
-            shown.iter().filter_map(|(name, ms)| ms.map(|ms| format!("{name} {}", duration(ms)))).collect();
+        let parts: Vec<String> = shown
+            .iter()
+            .filter_map(|(name, ms)| ms.map(|ms| format!("{name} {}", duration(ms))))
+            .collect();
         let _ = write!(text, "\ntiming   {}", parts.join(", "));
     }
     text
@@ -111,7 +123,8 @@ fn answer_text(out: &mut String, answer: &Answer, of: usize) {
         tool_call(out, call);
     }
     if let Some(finish) = &answer.finish {
-        let meaning = finish.meaning.as_deref().map(|meaning| format!(": {meaning}")).unwrap_or_default();
+        let meaning =
+            finish.meaning.as_deref().map(|meaning| format!(": {meaning}")).unwrap_or_default();
         line(out, &format!("finish   {}{}", escaped_line(&finish.reason), escaped_line(&meaning)));
     }
 }
@@ -124,7 +137,10 @@ fn tool_call(out: &mut String, call: &ToolCall) {
     };
     let name = call.name.as_deref().unwrap_or("(no name)");
     let id = call.id.as_deref().unwrap_or("no id");
-    line(out, &format!("tool {}   {}  {}  [{state}]", call.index, escaped_line(name), escaped_line(id)));
+    line(
+        out,
+        &format!("tool {}   {}  {}  [{state}]", call.index, escaped_line(name), escaped_line(id)),
+    );
     line(out, &format!("         {}", escaped_line(&call.arguments)));
 }
 
@@ -145,7 +161,8 @@ fn findings(out: &mut String, findings: &[Finding]) {
         if finding.count > 1 {
             place.push(format!("and {} more like it", finding.count - 1));
         }
-        let place = if place.is_empty() { String::new() } else { format!(" ({})", place.join(", ")) };
+        let place =
+            if place.is_empty() { String::new() } else { format!(" ({})", place.join(", ")) };
         let message = finding.kind.message();
         line(
             out,

@@ -17,12 +17,18 @@ pub(crate) fn run(args: &DeleteArgs) -> Result<ExitCode> {
     let ids = match (&args.which.query, args.which.all) {
         (Some(query), _) => matching(&store, &Query::parse(query)?)?,
         (None, true) => matching(&store, &Query::default())?,
-        (None, false) => args.which.ids.iter().map(|id| store.find(id)).collect::<Result<Vec<_>, _>>()?,
+        (None, false) => {
+            args.which.ids.iter().map(|id| store.find(id)).collect::<Result<Vec<_>, _>>()?
+        }
     };
     let deleted = store.delete_now(&ids)?;
     store.shutdown();
     let mut output = Output::new();
-    output.line(&format!("deleted {} capture{}", deleted.len(), if deleted.len() == 1 { "" } else { "s" }))?;
+    output.line(&format!(
+        "deleted {} capture{}",
+        deleted.len(),
+        if deleted.len() == 1 { "" } else { "s" }
+    ))?;
     output.flush()?;
     Ok(ExitCode::SUCCESS)
 }
@@ -32,7 +38,12 @@ fn matching(store: &Store, query: &Query) -> Result<Vec<CaptureId>> {
     let mut before = None;
     loop {
         let page = store.list(query, before, 1000)?;
-        ids.extend(page.captures.iter().filter(|summary| summary.state != State::Open).map(|summary| summary.id));
+        ids.extend(
+            page.captures
+                .iter()
+                .filter(|summary| summary.state != State::Open)
+                .map(|summary| summary.id),
+        );
         before = page.next;
         if before.is_none() {
             return Ok(ids);

@@ -17,15 +17,28 @@ pub(crate) fn run(finding: Option<&str>) -> Result<ExitCode> {
     match finding {
         None => {
             for entry in ENTRIES {
-                output.line(&format!("{:<8} {:<21} {}", entry.severity.as_str(), entry.id, first_sentence(entry)))?;
+                output.line(&format!(
+                    "{:<8} {:<21} {}",
+                    entry.severity.as_str(),
+                    entry.id,
+                    first_sentence(entry)
+                ))?;
             }
         }
         Some(id) => {
             let Some(entry) = entry(id) else {
                 bail!("there is no finding `{id}`; `teeline explain` lists them all");
             };
-            output.line(&format!("{} ({})\n\n{}", entry.id, entry.severity.as_str(), entry.meaning()))?;
-            output.line(&format!("\nWhy it matters: {}\n\nWhat to do: {}", entry.why, entry.advice))?;
+            output.line(&format!(
+                "{} ({})\n\n{}",
+                entry.id,
+                entry.severity.as_str(),
+                entry.meaning()
+            ))?;
+            output.line(&format!(
+                "\nWhy it matters: {}\n\nWhat to do: {}",
+                entry.why, entry.advice
+            ))?;
         }
     }
     output.flush()?;

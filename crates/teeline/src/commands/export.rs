@@ -22,7 +22,8 @@ pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
     let store = Store::open_read_only(&config::store_dir(&args.store)?)?;
     let id = store.find(&args.id)?;
     if let Some(path) = &args.output {
-        let file = File::create(path).with_context(|| format!("{} cannot be written", path.display()))?;
+        let file =
+            File::create(path).with_context(|| format!("{} cannot be written", path.display()))?;
         let mut file = BufWriter::new(file);
         export(&store, id, kind, &mut file)?;
         file.flush().with_context(|| format!("{} cannot be written", path.display()))?;

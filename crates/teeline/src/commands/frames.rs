@@ -15,7 +15,8 @@ use crate::{args::FramesArgs, inputs::inputs, output::Output, present};
 pub(crate) fn run(args: &FramesArgs) -> Result<ExitCode> {
     let mut output = Output::new();
     for input in inputs(&args.input) {
-        let options = Options { framing: args.input.framing.framing(), stamps: true, ..Options::default() };
+        let options =
+            Options { framing: args.input.framing.framing(), stamps: true, ..Options::default() };
         let mut assembly = Assembly::new(options);
         assembly.keep_rows(true);
         input.feed(args.input.chunk_size, &mut assembly, |assembly| {

@@ -45,7 +45,9 @@ fn row(summary: &Summary) -> String {
         row.push_str(&format!(" [{}]", escaped_line(name)));
     }
     let findings = summary.findings;
-    for (count, word) in [(findings.error, "error"), (findings.warning, "warning"), (findings.note, "note")] {
+    for (count, word) in
+        [(findings.error, "error"), (findings.warning, "warning"), (findings.note, "note")]
+    {
         if count > 0 {
             row.push_str(&format!(" {count} {word}{}", if count == 1 { "" } else { "s" }));
         }
@@ -65,6 +67,6 @@ fn state_words(summary: &Summary) -> &'static str {
 fn local_time(utc: &str) -> String {
     utc.parse::<Timestamp>().map_or_else(
         |_| utc.to_owned(),
-        |time| time.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string(),
+        |time| time.to_zoned_datetime(TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string(),
     )
 }

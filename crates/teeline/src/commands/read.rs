@@ -26,7 +26,11 @@ pub(crate) fn run(args: &ReadArgs) -> Result<ExitCode> {
         let reading = read(args, format, input)?;
         good &= present::is_good(&reading);
         if inputs.len() > 1 && !args.view.json {
-            output.line(&format!("{}== {}", if position == 0 { "" } else { "\n" }, input.name()))?;
+            output.line(&format!(
+                "{}== {}",
+                if position == 0 { "" } else { "\n" },
+                input.name()
+            ))?;
         }
         print(args, &reading, &mut output)?;
     }
@@ -43,8 +47,12 @@ fn named_format(name: &str) -> Result<&'static Format> {
 }
 
 fn read(args: &ReadArgs, format: Option<&'static Format>, input: &Input) -> Result<Reading> {
-    let options =
-        Options { format, framing: args.input.framing.framing(), stamps: true, ..Options::default() };
+    let options = Options {
+        format,
+        framing: args.input.framing.framing(),
+        stamps: true,
+        ..Options::default()
+    };
     let mut assembly = Assembly::new(options);
     assembly.keep_rows(args.view.frames);
     let mut rows = Vec::new();

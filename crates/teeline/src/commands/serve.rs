@@ -3,10 +3,10 @@
 use std::{net::SocketAddr, path::Path, process::ExitCode};
 
 use anyhow::{Context as _, Result, anyhow};
+use rustls::pki_types::CertificateDer;
 use teeline_capture::{Redaction, Store, StoreOptions};
 use teeline_dashboard::Dashboard;
 use teeline_proxy::{Proxy, Upstreams, certificates};
-use rustls::pki_types::CertificateDer;
 use tokio::{net::TcpListener, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
@@ -117,7 +117,9 @@ impl Running {
             ended = &mut self.dashboard => Some(failure("the dashboard", ended)),
         };
         if failed.is_none() {
-            say("teeline is stopping; open streams may go on for a moment, once more stops at once");
+            say(
+                "teeline is stopping; open streams may go on for a moment, once more stops at once",
+            );
         }
         self.stop_proxy.cancel();
         if !self.proxy.is_finished() {
@@ -137,7 +139,10 @@ impl Running {
     }
 }
 
-fn failure(what: &str, ended: Result<std::io::Result<()>, tokio::task::JoinError>) -> anyhow::Error {
+fn failure(
+    what: &str,
+    ended: Result<std::io::Result<()>, tokio::task::JoinError>,
+) -> anyhow::Error {
     match ended {
         Ok(Ok(())) => anyhow!("{what} ended by itself"),
         Ok(Err(error)) => anyhow::Error::new(error).context(format!("{what} failed")),
@@ -148,9 +153,9 @@ fn failure(what: &str, ended: Result<std::io::Result<()>, tokio::task::JoinError
 fn upstreams(config: &Config) -> Result<Upstreams> {
     let mut upstreams = Upstreams::default();
     for upstream in &config.upstreams {
-        upstreams
-            .add(&upstream.name, &upstream.url)
-            .with_context(|| format!("upstream {}={} cannot be used", upstream.name, upstream.url))?;
+        upstreams.add(&upstream.name, &upstream.url).with_context(|| {
+            format!("upstream {}={} cannot be used", upstream.name, upstream.url)
+        })?;
     }
     Ok(upstreams)
 }
@@ -160,8 +165,9 @@ fn extra_certificates(config: &Config) -> Result<Vec<CertificateDer<'static>>> {
     for path in &config.ca_files {
         let pem = std::fs::read(path)
             .with_context(|| format!("the certificate file {} cannot be read", path.display()))?;
-        let found = certificates(&pem)
-            .with_context(|| format!("the certificate file {} holds no PEM certificate", path.display()))?;
+        let found = certificates(&pem).with_context(|| {
+            format!("the certificate file {} holds no PEM certificate", path.display())
+        })?;
         all.extend(found);
     }
     Ok(all)
@@ -171,7 +177,10 @@ fn open_store(config: &Config) -> Result<Store> {
     let options = StoreOptions {
         retention_days: config.retention_days,
         retention_bytes: config.retention_bytes,
-        redact: Redaction { headers: config.redact_headers.clone(), query: config.redact_query.clone() },
+        redact: Redaction {
+            headers: config.redact_headers.clone(),
+            query: config.redact_query.clone(),
+        },
         ..StoreOptions::default()
     };
     if config.store {
@@ -190,7 +199,11 @@ async fn bind_dashboard(address: SocketAddr) -> Result<TcpListener> {
 fn say_where(config: &Config, proxy: SocketAddr, dashboard: &str, upstreams: &[(String, String)]) {
     say("Base URLs (what comes after them is passed on byte for byte):");
     for (name, url) in upstreams {
-        let base = if name == "default" { format!("http://{proxy}") } else { format!("http://{proxy}/{name}") };
+        let base = if name == "default" {
+            format!("http://{proxy}")
+        } else {
+            format!("http://{proxy}/{name}")
+        };
         say(&format!("  {base:<40} → {url}"));
     }
     say(&format!("Captures: {}", kept_in(config)));
@@ -199,5 +212,9 @@ fn say_where(config: &Config, proxy: SocketAddr, dashboard: &str, upstreams: &[(
 }
 
 fn kept_in(config: &Config) -> String {
-    if config.store { Path::display(&config.data_dir).to_string() } else { "in memory only".to_owned() }
+    if config.store {
+        Path::display(&config.data_dir).to_string()
+    } else {
+        "in memory only".to_owned()
+    }
 }

@@ -42,7 +42,9 @@ pub(crate) fn run(args: &ShowArgs) -> Result<ExitCode> {
         output.bytes(present::reading(&reading).as_bytes())?;
         if args.view.frames {
             output.line("")?;
-            each_page(&store, id, |page| page.iter().try_for_each(|row| output.line(&present::frame(row))))?;
+            each_page(&store, id, |page| {
+                page.iter().try_for_each(|row| output.line(&present::frame(row)))
+            })?;
         }
     }
     output.flush()?;
@@ -76,13 +78,21 @@ fn request(exchange: &Exchange) -> String {
         escaped_line(&exchange.request.url),
         summary.started_at,
     );
-    let status = summary.status.map_or_else(|| "no response".to_owned(), |status| format!("status {status}"));
-    let total = summary.duration_ms.map(|ms| format!(", {} in all", present::duration(ms))).unwrap_or_default();
+    let status = summary
+        .status
+        .map_or_else(|| "no response".to_owned(), |status| format!("status {status}"));
+    let total = summary
+        .duration_ms
+        .map(|ms| format!(", {} in all", present::duration(ms)))
+        .unwrap_or_default();
     text.push_str(&format!("response {status}, {}{total}", summary.state.as_str()));
     if let Some(reason) = &summary.end_reason {
         text.push_str(&format!(" ({})", escaped_line(reason)));
     }
-    text.push_str(&format!("\npassed   {} bytes in, {} bytes to the app", summary.bytes, summary.bytes_to_app));
+    text.push_str(&format!(
+        "\npassed   {} bytes in, {} bytes to the app",
+        summary.bytes, summary.bytes_to_app
+    ));
     if let Some(hash) = &summary.sha256 {
         text.push_str(&format!(", sha256 {hash}"));
     }

@@ -62,13 +62,12 @@ async fn ask_for_everything(proxy: SocketAddr) {
 /// The scripted API: the scene of the model that was asked for.
 fn answer(request: &Request) -> Script {
     let body: Value = serde_json::from_slice(&request.body).unwrap_or_default();
-    match scenes().iter().find(|scene| body["model"] == scene.model) {
-        Some(scene) => perform(scene),
-        None => {
-            let error = r#"{"error":{"message":"The scripted API has no such model.","type":"invalid_request_error","param":"model","code":"model_not_found"}}"#;
-            Script::answer("404 Not Found", &[("Content-Type", "application/json")], error)
-        }
-    }
+    let scenes = scenes();
+    let Some(scene) = scenes.iter().find(|scene| body["model"] == scene.model) else {
+        let error = r#"{"error":{"message":"The scripted API has no such model.","type":"invalid_request_error","param":"model","code":"model_not_found"}}"#;
+        return Script::answer("404 Not Found", &[("Content-Type", "application/json")], error);
+    };
+    perform(scene)
 }
 
 fn perform(scene: &Scene) -> Script {
@@ -92,7 +91,8 @@ mod tests {
         let own = with_own_places(&ServeArgs::default(), &temporary).unwrap();
         assert_eq!((own.listen.unwrap().port(), own.dashboard.unwrap().port()), (0, 0));
         assert!(own.data_dir.unwrap().starts_with(temporary.path()));
-        let told = ServeArgs { listen: Some("127.0.0.1:4780".parse().unwrap()), ..ServeArgs::default() };
+        let told =
+            ServeArgs { listen: Some("127.0.0.1:4780".parse().unwrap()), ..ServeArgs::default() };
         assert_eq!(with_own_places(&told, &temporary).unwrap().listen, told.listen);
     }
 }

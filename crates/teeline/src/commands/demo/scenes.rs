@@ -48,7 +48,7 @@ fn request(model: &str, prompt: &str, more: Value) -> Value {
 }
 
 /// A Chat Completions chunk as one frame.
-fn chunk(model: &str, choices: Value, usage: Value) -> String {
+fn chunk(model: &str, choices: &Value, usage: &Value) -> String {
     let chunk = json!({
         "id": format!("chatcmpl-{model}"),
         "object": "chat.completion.chunk",
@@ -60,12 +60,12 @@ fn chunk(model: &str, choices: Value, usage: Value) -> String {
     format!("data: {chunk}\n\n")
 }
 
-fn delta(model: &str, choice: u64, delta: Value) -> String {
-    chunk(model, json!([{ "index": choice, "delta": delta, "finish_reason": null }]), Value::Null)
+fn delta(model: &str, choice: u64, delta: &Value) -> String {
+    chunk(model, &json!([{ "index": choice, "delta": delta, "finish_reason": null }]), &Value::Null)
 }
 
 fn finish(model: &str, choice: u64, reason: &str) -> String {
-    chunk(model, json!([{ "index": choice, "delta": {}, "finish_reason": reason }]), Value::Null)
+    chunk(model, &json!([{ "index": choice, "delta": {}, "finish_reason": reason }]), &Value::Null)
 }
 
 fn usage(model: &str, prompt: u64, completion: u64) -> String {
@@ -74,7 +74,7 @@ fn usage(model: &str, prompt: u64, completion: u64) -> String {
         "completion_tokens": completion,
         "total_tokens": prompt + completion,
     });
-    chunk(model, json!([]), usage)
+    chunk(model, &json!([]), &usage)
 }
 
 const DONE: &str = "data: [DONE]\n\n";
@@ -99,10 +99,11 @@ fn pause(position: usize) -> Duration {
 
 fn answer() -> Scene {
     let model = "demo-answer";
-    let mut pieces = vec![(ms(350), delta(model, 0, json!({ "role": "assistant", "content": "" })))];
+    let mut pieces =
+        vec![(ms(350), delta(model, 0, &json!({ "role": "assistant", "content": "" })))];
     let thought = "The user wants a short explanation. Start with what the wire carries, then say why frames matter.";
     for (position, word) in words(thought).enumerate() {
-        pieces.push((pause(position), delta(model, 0, json!({ "reasoning_content": word }))));
+        pieces.push((pause(position), delta(model, 0, &json!({ "reasoning_content": word }))));
     }
     pieces.push((ms(1250), ": keep-alive\n\n".to_owned()));
     let text = "A streamed reply is a row of small frames. Each one carries a **delta**: the few characters that are new.\n\n\
@@ -110,7 +111,7 @@ fn answer() -> Scene {
                 3. The last frame is `[DONE]`, and without it nobody can tell a finished answer from a broken one.\n\n\
                 Works in any language: 流式输出, поток, ροή 🙂";
     for (position, word) in words(text).enumerate() {
-        pieces.push((pause(position), delta(model, 0, json!({ "content": word }))));
+        pieces.push((pause(position), delta(model, 0, &json!({ "content": word }))));
     }
     pieces.push((ms(20), finish(model, 0, "stop")));
     pieces.push((ms(5), usage(model, 41, 118)));
@@ -122,19 +123,26 @@ fn answer() -> Scene {
 fn tool_calls() -> Scene {
     let model = "demo-tools";
     let call = |index: u64, fragment: &str| {
-        delta(model, 0, json!({ "tool_calls": [{ "index": index, "function": { "arguments": fragment } }] }))
+        delta(
+            model,
+            0,
+            &json!({ "tool_calls": [{ "index": index, "function": { "arguments": fragment } }] }),
+        )
     };
     let open = |index: u64, id: &str, name: &str| {
         let function = json!({ "name": name, "arguments": "" });
         delta(
             model,
             0,
-            json!({ "tool_calls": [{ "index": index, "id": id, "type": "function", "function": function }] }),
+            &json!({ "tool_calls": [{ "index": index, "id": id, "type": "function", "function": function }] }),
         )
     };
-    let mut frames = vec![delta(model, 0, json!({ "role": "assistant", "content": null }))];
+    let mut frames = vec![delta(model, 0, &json!({ "role": "assistant", "content": null }))];
     frames.push(open(0, "call_weather", "get_weather"));
-    frames.extend(["{\"ci", "ty\": \"Rey", "kjavík\", ", "\"days\"", ": 3}"].map(|fragment| call(0, fragment)));
+    frames.extend(
+        ["{\"ci", "ty\": \"Rey", "kjavík\", ", "\"days\"", ": 3}"]
+            .map(|fragment| call(0, fragment)),
+    );
     frames.push(open(1, "call_time", "get_time"));
     frames.extend(["{\"zone\":", " \"Atlantic/", "Reykjavik\"}"].map(|fragment| call(1, fragment)));
     frames.push(finish(model, 0, "tool_calls"));
@@ -155,9 +163,13 @@ fn tool_calls() -> Scene {
 
 fn two_choices() -> Scene {
     let model = "demo-choices";
-    let texts = ["Streams arrive in pieces, and pieces make a whole.", "Bytes first, meaning after; never the other way round."];
-    let mut frames: Vec<String> =
-        (0..2).map(|choice| delta(model, choice, json!({ "role": "assistant", "content": "" }))).collect();
+    let texts = [
+        "Streams arrive in pieces, and pieces make a whole.",
+        "Bytes first, meaning after; never the other way round.",
+    ];
+    let mut frames: Vec<String> = (0..2)
+        .map(|choice| delta(model, choice, &json!({ "role": "assistant", "content": "" })))
+        .collect();
     let [mut first, mut second] = texts.map(words);
     loop {
         let pair = [first.next(), second.next()];
@@ -165,21 +177,28 @@ fn two_choices() -> Scene {
             break;
         }
         for (choice, word) in (0..).zip(pair) {
-            frames.extend(word.map(|word| delta(model, choice, json!({ "content": word }))));
+            frames.extend(word.map(|word| delta(model, choice, &json!({ "content": word }))));
         }
     }
-    frames.extend([finish(model, 0, "stop"), finish(model, 1, "stop"), usage(model, 23, 24), DONE.to_owned()]);
+    frames.extend([
+        finish(model, 0, "stop"),
+        finish(model, 1, "stop"),
+        usage(model, 23, 24),
+        DONE.to_owned(),
+    ]);
     let request = request(model, "Two mottos for a stream debugger, please.", json!({ "n": 2 }));
     Scene { model, request, pieces: paced(frames, 220), ending: Ending::Clean }
 }
 
 fn lost_index() -> Scene {
     let model = "demo-lost-index";
-    let call = |fragment: Value| delta(model, 0, json!({ "tool_calls": [fragment] }));
+    let call = |fragment: &Value| delta(model, 0, &json!({ "tool_calls": [fragment] }));
     let frames = vec![
-        delta(model, 0, json!({ "role": "assistant", "content": "Let me look that up." })),
-        call(json!({ "id": "call_a", "type": "function", "function": { "name": "search", "arguments": "{\"q\":" } })),
-        call(json!({ "function": { "arguments": "\"frames\"" } })),
+        delta(model, 0, &json!({ "role": "assistant", "content": "Let me look that up." })),
+        call(
+            &json!({ "id": "call_a", "type": "function", "function": { "name": "search", "arguments": "{\"q\":" } }),
+        ),
+        call(&json!({ "function": { "arguments": "\"frames\"" } })),
         finish(model, 0, "length"),
         DONE.to_owned(),
     ];
@@ -189,12 +208,12 @@ fn lost_index() -> Scene {
 
 fn broken() -> Scene {
     let model = "demo-broken";
-    let mut frames = vec![delta(model, 0, json!({ "role": "assistant", "content": "" }))];
+    let mut frames = vec![delta(model, 0, &json!({ "role": "assistant", "content": "" }))];
     frames.extend(
         words("This answer will not be finished, because the server resets the connection in the")
-            .map(|word| delta(model, 0, json!({ "content": word }))),
+            .map(|word| delta(model, 0, &json!({ "content": word }))),
     );
-    let last = delta(model, 0, json!({ "content": " middle" }));
+    let last = delta(model, 0, &json!({ "content": " middle" }));
     frames.push(last.chars().take(last.chars().count() / 2).collect());
     let request = request(model, "Tell me how this ends.", json!({}));
     Scene { model, request, pieces: paced(frames, 300), ending: Ending::Reset }
