@@ -41,8 +41,11 @@ export function list({ q = "", before = null, limit = 200 } = {}, signal) {
   return json(`/api/captures?${query}`, { signal });
 }
 
-/** `{summary, request, response, reading}` */
-export const exchange = (id) => json(capture(id));
+/** `{summary, request, response, reading, moments, ending}`, and the text that it came as. */
+export async function exchange(id) {
+  const text = await (await request(capture(id))).text();
+  return { value: JSON.parse(text), text };
+}
 
 /** `{total, frames}`, without their data unless asked for. */
 export const frames = (id, offset, limit, data = false) =>
@@ -67,26 +70,28 @@ export const exportPath = (id, kind) => `${capture(id)}/export?as=${kind}`;
 /** An export as text. */
 export const exportText = async (id, kind) => (await request(exportPath(id, kind))).text();
 
-/** Reads a pasted stream. */
-export function read(body, { format = "", save = false } = {}, signal) {
+/** Reads a pasted stream; gives the reading with frames and provenance, and the text that it came as. */
+export async function read(body, { format = "", save = false } = {}, signal) {
   const query = new URLSearchParams();
   if (format) query.set("as", format);
   if (save) query.set("save", "1");
-  return json(`/api/read?${query}`, { method: "POST", body, signal, headers: { "content-type": "application/octet-stream" } });
+  const headers = { "content-type": "application/octet-stream" };
+  const text = await (await request(`/api/read?${query}`, { method: "POST", body, signal, headers })).text();
+  return { value: JSON.parse(text), text };
 }
 
 /** Deletes one; it can be brought back for ten seconds. */
 export const remove = (id) => request(capture(id), { method: "DELETE" });
 
-/** Deletes every capture that matches. Answers with their ids. */
+/** Deletes every capture that matches. The answer's `x-teeline-undo` brings them back. */
 export const removeMatching = (q) => request(`/api/captures?q=${encodeURIComponent(q)}`, { method: "DELETE" });
 
-/** Brings deleted captures back. */
-export const undelete = (ids) =>
+/** Brings deleted captures back: those with these ids, or those of a deletion by query. */
+export const undelete = (ids, undo = null) =>
   request("/api/captures/undelete", {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ ids }),
+    body: JSON.stringify({ ids, undo }),
   });
 
 let catalogue = null;

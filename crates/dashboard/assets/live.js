@@ -7,7 +7,7 @@ const WAITS = [1, 2, 4, 8, 15, 30];
  * Follows `path` until `stop()` is called.
  * @param {string} path
  * @param {{
- *   events: Record<string, (data: any) => void>,
+ *   events: Record<string, (data: any, text: string) => void>,
  *   opened?: (again: boolean) => void,
  *   lost?: (seconds: number, retry: () => void) => void,
  * }} handlers `opened(true)`: something may have been missed since the last event
@@ -44,7 +44,7 @@ export function follow(path, handlers) {
     });
     source.addEventListener("error", lost);
     for (const [name, handle] of Object.entries(handlers.events)) {
-      source.addEventListener(name, (event) => handle(JSON.parse(event.data || "null")));
+      source.addEventListener(name, (event) => handle(JSON.parse(event.data || "null"), event.data));
     }
   }
 

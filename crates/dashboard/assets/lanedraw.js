@@ -1,0 +1,406 @@
+// Draws the time lane. From the top: flags 14, milestone labels 14, ticks, axis 22. Device-pixel sharp.
+import { seconds } from "./format.js";
+import { KINDS, NO_OUTPUT } from "./source.js";
+
+const FLAGS = 14;
+const LABELS = 14;
+const AXIS = 22;
+const TICK = 1.8;
+const SHORT = 6;
+const KEEP_ALIVE = KINDS.indexOf("keep-alive");
+const COLOURS = { text: "ink2", refusal: "ink2", reasoning: "think", tool: "tool" };
+const SEVERITY = { error: "err", warning: "warnf", note: "ink3" };
+const TOKENS = ["ink", "ink2", "ink3", "line", "line2", "surface", "accent", "accentw", "accentm", "onaccent", "warn", "warnw", "err", "live", "think", "tool", "warnf"];
+
+/** Steps of the axis, in milliseconds. */
+const STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 30_000, 60_000, 120_000, 300_000, 600_000, 1_800_000, 3_600_000];
+
+export class Drawing {
+  /** @param {HTMLCanvasElement} canvas */
+  constructor(canvas) {
+    this.canvas = canvas;
+    this.context = canvas.getContext("2d");
+    this.flags = [];
+    this.scene = { from: 0, to: 1, source: null };
+  }
+
+  axisY() {
+    return this.height - AXIS;
+  }
+
+  x(ms) {
+    const { from, to } = this.scene;
+    return ((ms - from) / (to - from)) * this.width;
+  }
+
+  moment(x) {
+    const { from, to } = this.scene;
+    return from + (x / this.width) * (to - from);
+  }
+
+  /** How many frames share the pixel of a frame. */
+  framesNear(frame) {
+    const { source } = this.scene;
+    const pixel = Math.floor(this.x(source.at[frame]));
+    let n = 1;
+    for (let i = frame - 1; i >= 0 && Math.floor(this.x(source.at[i])) === pixel; i -= 1) n += 1;
+    for (let i = frame + 1; i < source.count && Math.floor(this.x(source.at[i])) === pixel; i += 1) n += 1;
+    return n;
+  }
+
+  flagAt(x, y) {
+    if (y > FLAGS + 4) return null;
+    return this.flags.find((flag) => Math.abs(flag.x - x) < 9)?.index ?? null;
+  }
+
+  #size() {
+    const { canvas } = this;
+    const scale = devicePixelRatio || 1;
+    this.width = canvas.clientWidth;
+    this.height = canvas.clientHeight;
+    const [w, height] = [Math.round(this.width * scale), Math.round(this.height * scale)];
+    if (canvas.width !== w || canvas.height !== height) {
+      canvas.width = w;
+      canvas.height = height;
+    }
+    this.context.setTransform(scale, 0, 0, scale, 0, 0);
+    this.context.clearRect(0, 0, this.width, this.height);
+  }
+
+  #colours() {
+    const style = getComputedStyle(this.canvas);
+    this.colour = {};
+    for (const name of TOKENS) this.colour[name] = style.getPropertyValue(`--${name}`).trim();
+    this.font = `11px ${style.getPropertyValue("--sans")}`;
+  }
+
+  /** @param {any} scene what lane.js gives */
+  draw(scene) {
+    this.scene = scene;
+    this.#size();
+    if (this.width === 0) return;
+    this.#colours();
+    this.context.font = this.font;
+    this.context.textBaseline = "alphabetic";
+    this.#marked();
+    this.#gaps();
+    this.#after();
+    this.#axis();
+    this.#ticks();
+    this.#milestones();
+    this.#flags();
+    this.#scrubber();
+    this.#overview();
+  }
+
+  #line(x, top, bottom, colour, { width = 1, dash = [] } = {}) {
+    const { context } = this;
+    const at = width % 2 === 1 ? Math.round(x) + 0.5 : x;
+    context.strokeStyle = colour;
+    context.lineWidth = width;
+    context.setLineDash(dash);
+    context.beginPath();
+    context.moveTo(at, top);
+    context.lineTo(at, bottom);
+    context.stroke();
+    context.setLineDash([]);
+  }
+
+  #rect(from, to, top, bottom, colour) {
+    const left = Math.max(0, from);
+    const right = Math.min(this.width, to);
+    if (right <= left) return;
+    this.context.fillStyle = colour;
+    this.context.fillRect(left, top, right - left, bottom - top);
+  }
+
+  /** A span that is selected or being dragged. */
+  #marked() {
+    const { marked, drag, source } = this.scene;
+    const span = drag ?? (marked && marked[1] < source.count ? [source.at[marked[0]], source.at[marked[1]]] : null);
+    if (span) this.#rect(this.x(span[0]) - 2, this.x(span[1]) + 2, FLAGS + LABELS, this.axisY(), this.colour.accentw);
+  }
+
+  /** Silences of a second and more; keep-alives do not end one. */
+  #gaps() {
+    const { context } = this;
+    const { source } = this.scene;
+    let last = Number.NaN;
+    for (const i of source.gaps.length > 0 ? this.#loudFrames() : []) {
+      const at = source.at[i];
+      if (at - last >= 1000) {
+        const [from, to] = [this.x(last) + 2, this.x(at) - 2];
+        this.#rect(from, to, FLAGS + LABELS, this.axisY(), this.colour.warnw);
+        if (Math.min(to, this.width) - Math.max(from, 0) >= 64) {
+          context.fillStyle = this.colour.warn;
+          context.textAlign = "center";
+          context.fillText(`${((at - last) / 1000).toFixed(2)} s`, (Math.max(from, 0) + Math.min(to, this.width)) / 2, (FLAGS + LABELS + this.axisY()) / 2 + 4);
+        }
+      }
+      last = at;
+    }
+  }
+
+  *#loudFrames() {
+    const { source } = this.scene;
+    for (let i = 0; i < source.count; i += 1) if (source.kind[i] !== KEEP_ALIVE) yield i;
+  }
+
+  /** Nothing came any more: hatched after a broken end. */
+  #after() {
+    const { context } = this;
+    const { ending, end } = this.scene;
+    if (!ending?.broken || end === null) return;
+    const from = this.x(end);
+    if (from > this.width) return;
+    context.save();
+    context.beginPath();
+    context.rect(from, FLAGS + LABELS, this.width - from, this.axisY() - FLAGS - LABELS);
+    context.clip();
+    context.strokeStyle = this.colour.line2;
+    context.lineWidth = 1;
+    context.beginPath();
+    for (let x = from - this.height; x < this.width; x += 7) {
+      context.moveTo(x, this.axisY());
+      context.lineTo(x + this.height, this.axisY() - this.height);
+    }
+    context.stroke();
+    context.restore();
+  }
+
+  #axis() {
+    const { context } = this;
+    const { from, to } = this.scene;
+    const y = this.axisY();
+    context.strokeStyle = this.colour.line2;
+    context.lineWidth = 1;
+    context.beginPath();
+    context.moveTo(0, y + 0.5);
+    context.lineTo(this.width, y + 0.5);
+    context.stroke();
+    const step = STEPS.find((one) => (one / (to - from)) * this.width >= 62) ?? STEPS.at(-1);
+    const digits = step >= 1000 ? 0 : step >= 100 ? 1 : step >= 10 ? 2 : 3;
+    context.fillStyle = this.colour.ink3;
+    for (let at = Math.ceil(from / step) * step; at <= to; at += step) {
+      const x = this.x(at);
+      if (at > 0) this.#line(x, y, y + 4, this.colour.line2);
+      const label = at === 0 ? "0 s" : String(Number((at / 1000).toFixed(digits)));
+      if (x + 20 > this.width && at > 0) break;
+      context.textAlign = x < 8 ? "left" : "center";
+      context.fillText(label, x, y + 16);
+    }
+  }
+
+  /** The rows of ticks: one for a single answer, one a choice, at most four. */
+  #bands() {
+    const { choices } = this.scene;
+    const n = choices > 1 ? Math.min(4, choices) : 1;
+    const top = FLAGS + LABELS;
+    const height = (this.axisY() - top) / n;
+    return Array.from({ length: n }, (_, i) => ({ top: top + i * height, bottom: top + (i + 1) * height }));
+  }
+
+  #ticks() {
+    const { context } = this;
+    const { source, scrub, from, to } = this.scene;
+    if (!source.hasTimes) return;
+    const bands = this.#bands();
+    const first = Math.max(0, source.frameAt(from) - 1);
+    const last = Math.min(source.count, source.frameAt(to) + 1);
+    const most = this.#most(source);
+    if (bands.length > 1) this.#bandLabels(bands);
+    for (const column of this.#columns(first, last)) {
+      const band = bands[Math.min(bands.length - 1, column.output === NO_OUTPUT ? bands.length - 1 : column.output)];
+      const kind = KINDS[column.kind];
+      const later = scrub !== null && column.frame > scrub;
+      context.globalAlpha = later ? 0.34 : 1;
+      if (kind === "keep-alive") {
+        context.fillStyle = this.colour.ink3;
+        context.fillRect(column.x - TICK / 2, this.axisY() + 1, TICK, 5);
+        continue;
+      }
+      const colour = COLOURS[kind];
+      const room = band.bottom - band.top - 6;
+      const height = column.added > 0 && colour ? Math.max(4, Math.sqrt(column.added / most) * room) : SHORT;
+      if (!(column.added > 0 && colour)) context.globalAlpha *= 0.75;
+      context.fillStyle = this.colour[column.added > 0 && colour ? colour : "ink3"];
+      context.fillRect(column.x - TICK / 2, band.bottom - height, TICK, height);
+    }
+    context.globalAlpha = 1;
+    this.#selectedTick(bands, most);
+  }
+
+  #most(source) {
+    let most = 1;
+    for (let i = 0; i < source.count; i += 1) if (source.added[i] > most) most = source.added[i];
+    return most;
+  }
+
+  /** One column a frame, or one a pixel where frames are closer than that. */
+  *#columns(first, last) {
+    const { source } = this.scene;
+    const dense = last - first > this.width / 2;
+    let pixel = null;
+    for (let i = first; i < last; i += 1) {
+      const x = this.x(source.at[i]);
+      const column = { x, frame: i, added: source.added[i], kind: source.kind[i], output: source.output[i] };
+      if (!dense) {
+        yield column;
+        continue;
+      }
+      const key = `${Math.floor(x)}:${column.output}:${column.kind === KEEP_ALIVE}`;
+      if (pixel && pixel.key === key) {
+        if (column.added > pixel.column.added) pixel.column = { ...column, x: pixel.column.x };
+      } else {
+        if (pixel) yield pixel.column;
+        pixel = { key, column };
+      }
+    }
+    if (pixel) yield pixel.column;
+  }
+
+  #bandLabels(bands) {
+    const { context } = this;
+    const { bandLabels = [] } = this.scene;
+    context.textAlign = "left";
+    bands.forEach((band, i) => {
+      context.fillStyle = this.colour.ink2;
+      context.fillText(bandLabels[i] ?? String(i), 6, (band.top + band.bottom) / 2 + 4);
+      if (i + 1 < bands.length) {
+        context.fillStyle = this.colour.line;
+        context.fillRect(0, Math.round(band.bottom), this.width, 1);
+      }
+    });
+  }
+
+  #selectedTick(bands, most) {
+    const { selected, source, scrub } = this.scene;
+    if (selected === null || selected >= source.count || scrub !== null) return;
+    const x = this.x(source.at[selected]);
+    if (x < 0 || x > this.width) return;
+    const output = source.output[selected];
+    const band = bands[Math.min(bands.length - 1, output === NO_OUTPUT ? 0 : output)];
+    const height = Math.max(8, Math.sqrt(source.added[selected] / most) * (band.bottom - band.top - 6));
+    this.#line(x, FLAGS + LABELS, this.axisY(), this.colour.accent);
+    this.context.fillStyle = this.colour.accent;
+    this.context.fillRect(x - 1.5, band.bottom - height, 3, height);
+    this.#pointer(x);
+  }
+
+  #pointer(x) {
+    const { context } = this;
+    const y = this.axisY();
+    context.fillStyle = this.colour.accent;
+    context.beginPath();
+    context.moveTo(x - 4.5, y + 1);
+    context.lineTo(x + 4.5, y + 1);
+    context.lineTo(x + 4.5, y + 5.5);
+    context.lineTo(x, y + 9);
+    context.lineTo(x - 4.5, y + 5.5);
+    context.fill();
+  }
+
+  /** Dashed lines with labels; of two that would touch, the earlier gives way. */
+  #milestones() {
+    const { context } = this;
+    const { milestones } = this.scene;
+    const placed = [];
+    for (const mark of [...milestones].sort((a, b) => b.at - a.at)) {
+      const x = this.x(mark.at);
+      if (x < -1 || x > this.width + 1) continue;
+      const colour = this.colour[mark.tone ?? "ink3"];
+      const strong = mark.strong === true;
+      this.#line(Math.min(this.width - 1, x), FLAGS, this.axisY(), colour, strong ? { width: 2 } : { dash: [2, 2] });
+      if (mark.dot) {
+        context.fillStyle = colour;
+        context.beginPath();
+        context.arc(x, FLAGS + 4, 3.5, 0, 7);
+        context.fill();
+      }
+      const width = context.measureText(mark.label).width;
+      const offset = mark.dot ? 8 : 3;
+      const right = x + offset + width <= this.width;
+      const left = right ? x + offset : x - offset - width;
+      const box = [left - 6, left + width + 6];
+      if (left < 0 || placed.some((other) => box[0] < other[1] && box[1] > other[0])) continue;
+      placed.push(box);
+      context.fillStyle = mark.tone ? colour : this.colour.ink2;
+      context.textAlign = "left";
+      context.fillText(mark.label, left, FLAGS + 8);
+    }
+  }
+
+  #flags() {
+    const { findings, source } = this.scene;
+    this.flags = [];
+    // Notes first, so that an error lies on top.
+    const order = ["note", "warning", "error"];
+    const flagged = findings.map((finding, index) => ({ finding, index })).filter(({ finding }) => finding.frame !== null && finding.frame < source.count);
+    flagged.sort((a, b) => order.indexOf(a.finding.severity) - order.indexOf(b.finding.severity));
+    for (const { finding, index } of flagged) {
+      const x = this.x(source.at[finding.frame]);
+      if (Number.isNaN(x) || x < 0 || x > this.width) continue;
+      const colour = this.colour[SEVERITY[finding.severity]];
+      this.#line(x, FLAGS - 1, this.axisY(), colour);
+      this.#flag(x, finding.severity, colour);
+      this.flags.unshift({ x, index });
+    }
+  }
+
+  #flag(x, severity, colour) {
+    const { context } = this;
+    context.fillStyle = colour;
+    context.strokeStyle = colour;
+    context.beginPath();
+    if (severity === "error") {
+      for (const [dx, dy] of [[0, 0], [5.5, 5.5], [0, 11], [-5.5, 5.5]]) context.lineTo(x + dx, 1 + dy);
+      context.fill();
+    } else if (severity === "warning") {
+      for (const [dx, dy] of [[0, 0.5], [5.5, 10.5], [-5.5, 10.5]]) context.lineTo(x + dx, 1 + dy);
+      context.closePath();
+      context.fill();
+    } else {
+      context.fillStyle = this.colour.surface;
+      context.lineWidth = 1.2;
+      context.arc(x, 6.5, 4.8, 0, 7);
+      context.fill();
+      context.stroke();
+    }
+    context.strokeStyle = severity === "note" ? colour : this.colour.surface;
+    context.lineWidth = 1.3;
+    context.beginPath();
+    context.moveTo(x, severity === "note" ? 6 : 4.5);
+    context.lineTo(x, severity === "note" ? 9 : 7);
+    context.moveTo(x, severity === "note" ? 3.5 : 8.5);
+    context.lineTo(x, severity === "note" ? 4.6 : 9.6);
+    context.stroke();
+  }
+
+  #scrubber() {
+    const { context } = this;
+    const { scrub, source } = this.scene;
+    if (scrub === null || scrub >= source.count) return;
+    const x = this.x(source.at[scrub]);
+    this.#line(x, FLAGS, this.axisY(), this.colour.accent);
+    this.#pointer(x);
+    const label = `${seconds(source.at[scrub])} s`;
+    const width = context.measureText(label).width + 18;
+    const left = Math.min(Math.max(0, x - width / 2), this.width - width);
+    context.fillStyle = this.colour.accent;
+    context.beginPath();
+    context.roundRect(left, 0, width, 16, 4);
+    context.fill();
+    context.fillStyle = this.colour.onaccent;
+    context.textAlign = "center";
+    context.fillText(label, left + width / 2, 12);
+  }
+
+  /** Where in the whole stream the shown part lies. */
+  #overview() {
+    const { zoomed, from, to, whole } = this.scene;
+    if (!zoomed) return;
+    const y = this.axisY();
+    this.#rect(0, this.width, y - 4, y, this.colour.line);
+    this.#rect((from / whole) * this.width, Math.max((to / whole) * this.width, (from / whole) * this.width + 3), y - 4, y, this.colour.accent);
+  }
+}

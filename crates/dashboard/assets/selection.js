@@ -1,0 +1,71 @@
+// What is selected, in one place and in the address: a link opens the same view, back and forward work.
+
+const NUMBERS = ["frame", "finding", "at"];
+
+/**
+ * @typedef {{ frame: number | null, span: [number, number] | null, finding: number | null, at: number | null,
+ *   tab: string, opened: boolean }} Selected
+ * `span`: frames `[first, last]`; `at`: the answer as it stood at this frame; `opened`: the frame's lines are shown
+ */
+
+export class Selection {
+  constructor() {
+    this.listeners = [];
+    this.value = this.#read();
+    addEventListener("popstate", () => {
+      this.value = this.#read();
+      this.#tell({ scroll: true });
+    });
+  }
+
+  /** @returns {Selected} */
+  #read() {
+    const query = new URLSearchParams(location.search);
+    const value = { frame: null, span: null, finding: null, at: null, tab: query.get("tab") ?? "answer", opened: query.has("open") };
+    for (const name of NUMBERS) {
+      const text = query.get(name);
+      if (text !== null && /^\d+$/.test(text)) value[name] = Number(text);
+    }
+    const span = /^(\d+)-(\d+)$/.exec(query.get("span") ?? "");
+    if (span) value.span = [Number(span[1]), Number(span[2])];
+    return value;
+  }
+
+  #write(replace) {
+    const query = new URLSearchParams(location.search);
+    const { frame, span, finding, at, tab, opened } = this.value;
+    const put = (name, value) => (value === null ? query.delete(name) : query.set(name, String(value)));
+    put("frame", frame);
+    put("finding", finding);
+    put("at", at);
+    put("span", span && span.join("-"));
+    put("tab", tab === "answer" ? null : tab);
+    put("open", opened && frame !== null ? 1 : null);
+    const text = query.toString();
+    const address = text ? `?${text}` : location.pathname;
+    if (replace) history.replaceState(history.state, "", address);
+    else history.pushState(history.state, "", address);
+  }
+
+  /** @param {(value: Selected, how: { scroll: boolean, from?: string }) => void} listener */
+  onChange(listener) {
+    this.listeners.push(listener);
+  }
+
+  #tell(how) {
+    for (const listener of this.listeners) listener(this.value, how);
+  }
+
+  /**
+   * Changes the selection.
+   * @param {Partial<Selected>} change
+   * @param {{ replace?: boolean, scroll?: boolean, from?: string }} [how] `replace`: no step of its own in the
+   *   history; `from`: the pane in which it was done, which need not scroll to it
+   */
+  set(change, { replace = true, scroll = true, from = "" } = {}) {
+    const before = JSON.stringify(this.value);
+    this.value = { ...this.value, ...change };
+    if (JSON.stringify(this.value) !== before) this.#write(replace);
+    this.#tell({ scroll, from });
+  }
+}
