@@ -1,6 +1,6 @@
 // The strip of facts under the head: one value each, what is not known shown as unknown.
 import { fill, h, icon } from "./dom.js";
-import { COMING, NEVER, count, durationParts, number, shortHash, size } from "./format.js";
+import { COMING, NEVER, clause, count, durationParts, number, shortHash, size } from "./format.js";
 import { howBroken } from "./reason.js";
 import { t } from "./words.js";
 
@@ -47,7 +47,8 @@ function finishFact(reading, open) {
   const label = t("fact.finish");
   if (finishes.length === 0) return { label, value: open ? COMING : NEVER, unit: t(open ? "fact.not-yet" : "fact.none-came") };
   const meanings = [...new Set(finishes.map((finish) => finish.meaning).filter(Boolean))];
-  return { label, value: finishes.map((finish) => finish.reason).join(", "), unit: meanings.join("; "), title: meanings.join("; ") };
+  const unit = meanings.map(clause).join("; ");
+  return { label, value: finishes.map((finish) => finish.reason).join(", "), unit, title: unit };
 }
 
 function throughFact(summary, open) {
@@ -83,6 +84,9 @@ export function factsOf({ summary, reading, source }) {
   const timing = reading.timing;
   const first = summary?.first_byte_ms ?? timing?.first_byte_ms;
   const text = summary?.first_text_ms ?? timing?.first_text_ms;
+  const rest = [tokensFact(reading, open), finishFact(reading, open)];
+  // A text without times has none to show: not even dashes in a row.
+  if (!summary && !timing) return rest;
   const facts = [timeFact(t("fact.first-byte"), first, open), timeFact(t("fact.first-text"), text, open, { note: text == null ? t("fact.no-text") : "" })];
   if (text == null) {
     const tool = firstTool(source);
@@ -91,7 +95,7 @@ export function factsOf({ summary, reading, source }) {
   facts.push(totalFact(summary, reading, open));
   const longest = source.gaps.length ? Math.max(...source.gaps.slice(0, 1000).map((i) => source.delta(i))) : null;
   facts.push(timeFact(t("fact.gap"), timing?.longest_gap_ms ?? longest, open, { note: gapNote(source, reading) }));
-  facts.push(rateFact(reading, open), tokensFact(reading, open), finishFact(reading, open));
+  facts.push(rateFact(reading, open), ...rest);
   if (summary && summary.status !== null) facts.push(throughFact(summary, open));
   return facts;
 }

@@ -82,3 +82,6 @@ export function shortFormat(format, upstream) {
 
 /** The head and the tail of a hash. */
 export const shortHash = (hash) => (hash.length > 12 ? `${hash.slice(0, 6)}…${hash.slice(-4)}` : hash);
+
+/** A sentence as a part of another. */
+export const clause = (sentence) => sentence.charAt(0).toLowerCase() + sentence.slice(1).replace(/\.$/, "");

@@ -1,7 +1,7 @@
 // The table of frames: virtual, so that a hundred thousand are as quick as a hundred. Rows have one height, apart
 // from the one that is opened and the rows that stand for a silence.
 import { debounce, fill, h, icon, perFrame, text } from "./dom.js";
-import { delta, durationParts, number, oneLine, seconds } from "./format.js";
+import { delta, durationParts, number, oneLine, seconds, size } from "./format.js";
 import { OpenedFrame } from "./openedframe.js";
 import { KINDS, NO_OUTPUT } from "./source.js";
 import { t } from "./words.js";
@@ -23,10 +23,10 @@ class FrameRow {
     this.carried = h("span", { class: "f-what" });
     this.snippet = h("span", { class: "f-snippet" });
     this.bytes = cell("n f-bytes");
-    this.element = h("div", { class: "frame", role: "row", tabindex: "-1" }, this.number, this.delta, this.at, this.event, h("span", { class: "f-carried", role: "gridcell" }, this.swatch, this.carried, this.snippet), this.bytes);
+    this.element = h("div", { class: "frame", role: "row" }, this.number, this.delta, this.at, this.event, h("span", { class: "f-carried", role: "gridcell" }, this.swatch, this.carried, this.snippet), this.bytes);
   }
 
-  show(i, source, { choices, severities }) {
+  show(i, source, { choices, severities, cut }) {
     const row = source.row(i);
     const kind = KINDS[source.kind[i]];
     text(this.number, number(i));
@@ -37,10 +37,10 @@ class FrameRow {
     this.event.title = row?.event ?? "";
     this.swatch.className = `swatch ${kind}`;
     this.carried.className = `f-what ${kind}`;
-    text(this.carried, row ? this.#carried(row, choices, source.output[i]) : "…");
+    text(this.carried, i === cut ? t("frames.cut", { bytes: size(source.length[i]) }) : row ? this.#carried(row, choices, source.output[i]) : "…");
     text(this.snippet, row ? oneLine(row.snippet ?? "") : "");
     text(this.bytes, number(source.length[i]));
-    this.element.classList.toggle("cut", row !== null && !row.terminated && row.carried !== undefined && source.kind[i] !== KINDS.indexOf("end") && severities.get(i) === "error");
+    this.element.classList.toggle("cut", i === cut);
     this.element.classList.toggle("warned", severities.get(i) === "warning");
     this.element.dataset.i = String(i);
   }
@@ -61,7 +61,7 @@ export class FrameTable {
     this.filter = /** @type {HTMLInputElement} */ (h("input", { type: "search", placeholder: t("frames.filter"), "aria-label": t("frames.filter"), autocomplete: "off", spellcheck: "false" }));
     this.head = h("header", { class: "pane-head" }, h("h2", null, t("frames.title")), this.total, h("span", { class: "grow" }), h("label", { class: "frame-filter" }, icon("filter"), this.filter, h("kbd", null, "f")));
     const column = (name, cls) => h("span", { class: cls, role: "columnheader" }, t(`frames.${name}`));
-    this.columns = h("div", { class: "frames-head", role: "row" }, column("number", "n"), column("delta", "n"), column("at", "n"), column("event", "f-event"), column("carried", ""), column("bytes", "n"));
+    this.columns = h("div", { class: "frames-head", role: "row" }, column("number", "n"), column("delta", "n f-delta"), column("at", "n f-at"), column("event", "f-event"), column("carried", ""), column("bytes", "n"));
     this.spacer = h("div", { class: "frames-spacer", role: "rowgroup" });
     this.scroller = h("div", { class: "frames-scroll", role: "grid", "aria-label": t("frames.title"), tabindex: "0" }, this.spacer);
     this.foot = h("div", { class: "frames-foot", hidden: true });
@@ -89,6 +89,7 @@ export class FrameTable {
     this.count = source.count;
     this.model = { open, ending, choices: reading.outputs.length };
     this.severities = severitiesOf(reading.findings);
+    this.cut = reading.findings.find((finding) => finding.id === "cut")?.frame ?? null;
     this.element.classList.toggle("no-events", !source.hasEvents);
     this.element.classList.toggle("no-times", !source.hasTimes);
     if (open && grew > 0 && !this.following) this.behind += grew;
@@ -228,7 +229,7 @@ export class FrameTable {
       if (!row.element.isConnected) this.spacer.append(row.element);
       row.element.hidden = false;
     }
-    row.show(frame, this.source, { choices: this.model.choices, severities: this.severities });
+    row.show(frame, this.source, { choices: this.model.choices, severities: this.severities, cut: this.cut });
     row.element.setAttribute("aria-rowindex", String(place + 1));
     this.#place(row.element, this.#top(place) - shift);
     const { value } = this.selection;

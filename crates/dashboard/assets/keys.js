@@ -22,7 +22,7 @@ export const KEYS = [
   { group: "list", keys: [" "], action: "pause", words: "key.pause", pages: ["list", "capture"], hint: ["list"], order: 9, when: "rows" },
   { group: "list", keys: ["g g"], action: "newest", words: "key.newest", pages: ["list"], hint: ["list"], order: 10, when: "rows" },
   { group: "list", keys: ["1", "5"], between: "–", action: "copy-line", words: "key.copy-line", pages: ["list"], hint: ["list"], order: 0, when: "empty" },
-  { group: "capture", keys: ["1", "5"], between: "–", action: "tab", words: "key.tabs", hintWords: "hint.tabs", pages: ["capture", "read"], hint: ["capture", "read"], order: 3 },
+  { group: "capture", keys: ["1", "5"], between: "–", action: "tab", words: "key.tabs", hintWords: "hint.tabs", pages: ["capture"], hint: ["capture"], order: 3 },
   { group: "capture", keys: ["f"], action: "filter", words: "key.filter", hintWords: "hint.filter", pages: ["capture", "read"], hint: ["capture", "read"], order: 4 },
   { group: "capture", keys: ["o"], action: "open-frame", words: "key.open-frame", pages: ["capture", "read"] },
   { group: "capture", keys: ["[", "]"], action: "findings", words: "key.findings", hintWords: "hint.findings", pages: ["capture", "read"], hint: ["capture", "read"], order: 2 },
@@ -33,6 +33,7 @@ export const KEYS = [
   { group: "lane", keys: ["0"], action: "whole", words: "key.whole", pages: ["capture", "read"] },
   { group: "lane", keys: ["ArrowLeft", "ArrowRight"], action: "frame", words: "key.frame", pages: ["capture", "read"] },
   { group: "lane", keys: ["Shift+ArrowLeft", "Shift+ArrowRight"], action: "gap", words: "key.gap", pages: ["capture", "read"] },
+  { group: "read", keys: ["1", "3"], between: "–", action: "tab", words: "key.tabs", hintWords: "hint.tabs", pages: ["read"], hint: ["read"], order: 3 },
   { group: "read", keys: ["s"], action: "save", words: "key.save", pages: ["read"], hint: ["read"], order: 7 },
 ];
 

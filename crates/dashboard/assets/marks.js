@@ -38,7 +38,7 @@ export function stateMark(state) {
 }
 
 /** A finding's mark. */
-export const severityMark = (severity) => symbol(`f-${severity}`, `mark finding ${severity}`);
+export const severityMark = (severity) => symbol(`f-${severity}`, `mark badge ${severity}`);
 
 /** The marks with their numbers; a count of 0 is not drawn. */
 export function findingCounts(counts) {

@@ -15,7 +15,7 @@ export class ToolCard {
     this.status = h("span", { class: "tool-status" });
     this.name = h("b", { class: "mono" });
     this.number = h("span", { class: "dim" });
-    this.id = h("span", { class: "mono small dim" });
+    this.id = h("span", { class: "mono call-id dim" });
     this.lines = new Lines({ mono: true });
     this.reason = h("div", { class: "tool-reason", hidden: true });
     this.foot = h("div", { class: "tool-foot" });

@@ -45,7 +45,7 @@ export class View {
     this.mark = h("span", { class: "head-mark" });
     this.sentence = h("h1", { class: "verdict" });
     this.meta = h("div", { class: "meta" });
-    this.noTimes = h("p", { class: "no-times", hidden: true }, t("lane.none"));
+    this.noTimes = h("p", { class: "lane-none", hidden: true }, t("lane.none"));
     this.tabBar = h("div", { class: "pane-head tabs", role: "tablist", "aria-label": t("tab.answer") });
     this.body = h("div", { class: "tab-body", role: "tabpanel" });
     this.frameBar = h("div", { class: "frame-bar", hidden: true });

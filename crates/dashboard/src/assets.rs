@@ -1,8 +1,13 @@
 //! The scripts and styles, embedded in the program.
 
+use std::collections::HashMap;
+use std::io::Write as _;
+
 use axum::extract::Path;
 use axum::response::{IntoResponse, Redirect, Response};
-use http::{StatusCode, header};
+use bytes::Bytes;
+use flate2::{Compression, write::GzEncoder};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
 use rust_embed::RustEmbed;
 
 use crate::State;
@@ -16,21 +21,40 @@ struct Embedded;
 pub(crate) struct Assets {
     /// `/assets/…`, the folder in which the files are.
     pub(crate) base: String,
+    files: HashMap<String, File>,
+}
+
+struct File {
+    content_type: &'static str,
+    plain: Bytes,
+    /// The same packed; `None` if that failed.
+    gzip: Option<Bytes>,
 }
 
 impl Assets {
-    /// Names the folder by what is in it.
+    /// Unpacks the files, packs each of them, and names their folder by what is in it.
     pub(crate) fn load() -> Self {
         // FNV-1a: any hash does, an old file only must not keep its path.
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-        for file in Embedded::iter() {
-            let digest = Embedded::get(&file).map(|file| file.metadata.sha256_hash());
-            for byte in file.bytes().chain(digest.into_iter().flatten()) {
+        let mut files = HashMap::new();
+        for name in Embedded::iter() {
+            let Some(file) = Embedded::get(&name) else { continue };
+            for byte in name.bytes().chain(file.metadata.sha256_hash()) {
                 hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
             }
+            let plain = Bytes::from(file.data.into_owned());
+            let gzip = gzip(&plain);
+            let content_type = content_type(&name);
+            files.insert(name.into_owned(), File { content_type, plain, gzip });
         }
-        Self { base: format!("/assets/{hash:016x}") }
+        Self { base: format!("/assets/{hash:016x}"), files }
     }
+}
+
+fn gzip(plain: &[u8]) -> Option<Bytes> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(plain).ok()?;
+    encoder.finish().ok().map(Bytes::from)
 }
 
 fn content_type(file: &str) -> &'static str {
@@ -45,15 +69,36 @@ fn content_type(file: &str) -> &'static str {
 /// A file. A path of an older build is answered with the file as it is now, not to be kept.
 pub(crate) async fn asset(
     state: State,
-    Path((version, file)): Path<(String, String)>,
+    Path((version, name)): Path<(String, String)>,
+    headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let Some(found) = Embedded::get(&file) else {
-        return Err(ApiError::new(StatusCode::NOT_FOUND, format!("there is no asset {file}")));
+    let Some(file) = state.assets.files.get(&name) else {
+        return Err(ApiError::new(StatusCode::NOT_FOUND, format!("there is no asset {name}")));
     };
     let current = state.assets.base.strip_prefix("/assets/") == Some(version.as_str());
     let caching = if current { "public, max-age=31536000, immutable" } else { "no-store" };
-    let headers = [(header::CONTENT_TYPE, content_type(&file)), (header::CACHE_CONTROL, caching)];
-    Ok((headers, found.data.into_owned()).into_response())
+    let packed = file.gzip.clone().filter(|_| takes_gzip(&headers));
+    let is_packed = packed.is_some();
+    let body = packed.unwrap_or_else(|| file.plain.clone());
+    let always = [
+        (header::CONTENT_TYPE, file.content_type),
+        (header::CACHE_CONTROL, caching),
+        (header::VARY, "accept-encoding"),
+    ];
+    let mut response = (always, body).into_response();
+    if is_packed {
+        response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    }
+    Ok(response)
+}
+
+/// Whether the client takes gzip. `gzip;q=0` is so rare that a client that says it gets the plain file.
+fn takes_gzip(headers: &HeaderMap) -> bool {
+    let accepted =
+        headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
+    accepted
+        .flat_map(|value| value.split(','))
+        .any(|coding| coding.trim().eq_ignore_ascii_case("gzip"))
 }
 
 /// Browsers ask for it whatever the page says.

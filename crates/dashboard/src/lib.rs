@@ -35,6 +35,7 @@ mod error;
 mod frames;
 mod live;
 mod pages;
+mod read;
 mod security;
 mod undo;
 
@@ -47,6 +48,7 @@ use axum::extract::DefaultBodyLimit;
 use axum::routing::{any, get, post};
 use teeline_capture::Store;
 use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::assets::Assets;
@@ -75,6 +77,8 @@ pub(crate) struct Shared {
     pub(crate) dashboard: Dashboard,
     pub(crate) assets: Assets,
     pub(crate) undo: Undo,
+    /// Turns for reading pasted streams.
+    pub(crate) reads: Semaphore,
 }
 
 pub(crate) type State = axum::extract::State<Arc<Shared>>;
@@ -91,7 +95,12 @@ const GRACE: Duration = Duration::from_secs(2);
 /// The routes of the contract, section 4, behind the checks that keep other web pages out.
 pub fn router(dashboard: Dashboard) -> Router {
     let guard = Arc::new(Guard::new(dashboard.address, &dashboard.allowed_hosts));
-    let shared = Arc::new(Shared { dashboard, assets: Assets::load(), undo: Undo::default() });
+    let shared = Arc::new(Shared {
+        dashboard,
+        assets: Assets::load(),
+        undo: Undo::default(),
+        reads: Semaphore::new(read::AT_ONCE),
+    });
     Router::new()
         .route("/", get(pages::list))
         .route("/captures/{id}", get(pages::capture))
@@ -110,6 +119,7 @@ pub fn router(dashboard: Dashboard) -> Router {
         .route("/api/captures/{id}/live", get(live::capture))
         .route("/api/live", get(live::feed))
         .route("/api/findings", get(api::findings))
+        .route("/api/read", post(read::read).layer(DefaultBodyLimit::max(READ_LIMIT)))
         .route("/api/{*rest}", any(error::no_route))
         .fallback(pages::not_found)
         .method_not_allowed_fallback(error::wrong_method)

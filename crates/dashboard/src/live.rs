@@ -58,7 +58,8 @@ fn event(name: &str, data: &impl Serialize) -> Event {
         .data(serde_json::to_string(data).unwrap_or_else(|_| "null".to_owned()))
 }
 
-/// `GET /api/captures/{id}/live`: `reading` with the Reading as it grows, then `end` with the Summary.
+/// `GET /api/captures/{id}/live`: `summary` with the Summary and `reading` with the Reading as they grow, then
+/// `end` with the Summary.
 pub(crate) async fn capture(
     state: State,
     Path(id): Path<String>,
@@ -101,11 +102,14 @@ async fn send_reading(
     id: CaptureId,
     viewer: &mpsc::Sender<Event>,
 ) -> Option<Duration> {
-    let reading = blocking(state, move |store| Ok(serde_json::to_string(&*store.reading(id)?)?))
-        .await
-        .ok()?;
+    let (summary, reading) = blocking(state, move |store| {
+        Ok((store.summary(id)?, serde_json::to_string(&*store.reading(id)?)?))
+    })
+    .await
+    .ok()?;
     #[expect(clippy::cast_precision_loss, reason = "a pause need not be exact")]
     let cost = Duration::from_secs_f64(reading.len() as f64 / BYTES_PER_SECOND);
+    viewer.send(event("summary", &summary)).await.ok()?;
     viewer.send(Event::default().event("reading").data(reading)).await.ok()?;
     Some(PACE.max(cost))
 }

@@ -115,7 +115,7 @@ pub(crate) async fn capture(state: State, Path(id): Path<String>) -> Result<Resp
 
 /// `GET /read`
 pub(crate) async fn read(state: State) -> Result<Html<String>, ApiError> {
-    let formats = vec![];
+    let formats = crate::read::format_names();
     render(&ReadPage { shell: Shell::new(&state, "read"), formats })
 }
 

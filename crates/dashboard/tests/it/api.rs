@@ -1,6 +1,6 @@
 //! The JSON API, contract 4.
 
-use crate::support::{ADDRESS, WHOLE, bench, request};
+use crate::support::{ADDRESS, Answer, Bench, WHOLE, bench, request};
 use axum::body::Body;
 use http::{Method, Request};
 use serde_json::json;
@@ -132,4 +132,67 @@ async fn a_body_that_is_too_large_is_refused() {
         .await;
     assert_eq!(answer.status, 413);
     assert!(answer.json()["error"]["message"].is_string());
+}
+
+async fn read(bench: &Bench, query: &str, body: impl Into<Body>) -> Answer {
+    let request = Request::post(format!("/api/read{query}")).header("host", ADDRESS);
+    bench.send(request.body(body.into()).unwrap()).await
+}
+
+#[tokio::test]
+async fn a_pasted_stream_is_read_with_frames_and_provenance() {
+    let bench = bench();
+    let answer = read(&bench, "", WHOLE).await;
+    assert_eq!(answer.status, 200);
+    let reading = answer.json();
+    assert_eq!(reading["format"], "openai-chat");
+    assert_eq!(reading["verdict"], "finished");
+    assert_eq!(reading["id"], "c-1");
+    assert_eq!(reading["outputs"][0]["text"], "Hello");
+    assert_eq!(reading["frames"].as_array().unwrap().len(), 3);
+    assert_eq!(reading["frames"][1]["carried"], "text +2, finish stop");
+    assert_eq!(reading["provenance"], json!([[0, 0, 0, 3], [1, 0, 0, 2]]));
+    // Nothing was stored.
+    assert_eq!(bench.get("/api/captures").await.json()["counts"]["all"], 0);
+}
+
+/// Contract 5: stamped lines read back give the same Reading, with times.
+#[tokio::test]
+async fn stamps_on_pasted_lines_are_times() {
+    let lines = std::str::from_utf8(WHOLE).unwrap().lines().enumerate();
+    let stamp = |(n, line)| format!("2026-01-02T03:04:0{}.000000Z {line}\n", n / 2);
+    let stamped: Vec<String> = lines.map(stamp).collect();
+    let stamped = stamped.concat();
+    let reading = read(&bench(), "", stamped).await.json();
+    assert_eq!(reading["outputs"][0]["text"], "Hello");
+    assert_eq!(reading["frames"][1]["at_ms"], 1000.0);
+    assert_eq!(reading["frames"][1]["at"], "2026-01-02T03:04:01.000000Z");
+    assert_eq!(reading["timing"]["first_text_ms"], 0.0);
+}
+
+#[tokio::test]
+async fn a_pasted_stream_can_be_read_as_another_format_and_saved() {
+    let bench = bench();
+    assert_eq!(read(&bench, "?as=openai-chat", WHOLE).await.json()["format"], "openai-chat");
+    let unknown = read(&bench, "?as=nonsense", WHOLE).await;
+    assert_eq!(unknown.status, 400);
+    assert!(unknown.text().contains("openai-chat"), "{}", unknown.text());
+    let saved = read(&bench, "?save=1", WHOLE).await.json();
+    let id = saved["id"].as_str().unwrap();
+    assert_eq!(saved["capture_id"], id);
+    assert_eq!(bench.get(&format!("/api/captures/{id}")).await.status, 200);
+}
+
+/// Contract 4: up to 64 MiB.
+#[tokio::test]
+async fn a_pasted_stream_may_have_64_mib() {
+    let bench = bench();
+    let limit = teeline_dashboard::READ_LIMIT;
+    assert_eq!(limit, 64 << 20);
+    let most = read(&bench, "", vec![b'x'; limit]).await;
+    assert_eq!(most.status, 200);
+    assert_eq!(most.json()["findings"][0]["id"], "too-large");
+    let more = read(&bench, "", vec![b'x'; limit + 1]).await;
+    assert_eq!(more.status, 413);
+    assert!(more.json()["error"]["message"].is_string());
 }

@@ -23,8 +23,18 @@ async fn events(bench: &Bench, path: &str) -> Events {
 }
 
 impl Events {
-    /// The next event's name and data; `None` at the end.
+    /// The next event that is not the summary beside a reading.
     async fn next(&mut self) -> Option<(String, Value)> {
+        loop {
+            let event = self.any().await?;
+            if event.0 != "summary" {
+                return Some(event);
+            }
+        }
+    }
+
+    /// The next event's name and data; `None` at the end.
+    async fn any(&mut self) -> Option<(String, Value)> {
         loop {
             if let Some((event, rest)) = self.text.split_once("\n\n") {
                 let field = |name: &str| {
