@@ -171,7 +171,7 @@ impl Candidate {
     /// The error that a frame is, for all formats alike.
     pub(crate) fn fault(&mut self, event: &Event<'_>) {
         if !self.draft.failed {
-            self.draft.fail(Fault::of_frame(event.json));
+            self.draft.fail(Fault::of_event(event));
         }
     }
 
@@ -194,12 +194,13 @@ impl Candidate {
     }
 }
 
-/// Whether a frame holds an error: a true `error` in it, or an `event: error`.
+/// Whether a frame holds an error: a true `error` in it, an `event: error`, an AWS exception.
 pub(crate) fn is_error(event: &Event<'_>) -> bool {
     let object = event.object.as_ref();
     let inner = object.and_then(|object| object.get("error"));
     inner.is_some_and(crate::json::Json::is_truthy)
         || event.name() == Some("error")
+        || event.is_exception()
         || object.is_some_and(|object| object.str("type").as_deref() == Some("error"))
 }
 

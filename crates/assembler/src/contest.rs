@@ -304,6 +304,9 @@ fn inputs(frame: &Frame, framing: Framing) -> Vec<Input<'_>> {
 fn data_input<'a>(data: &'a str, frame: &'a Frame, framing: Framing, inputs: &mut Vec<Input<'a>>) {
     match value_input(data, frame, framing) {
         Ok(input) => inputs.push(input),
+        Err(_) if Event::blank(frame, framing).is_exception() => {
+            inputs.push(Input::Fault(Event::blank(frame, framing)));
+        }
         Err(error) => inputs.push(Input::Text(data, error, frame.terminated || frame.glued)),
     }
 }

@@ -11,6 +11,10 @@ use crate::{
 pub(crate) fn vote(event: &Event<'_>) -> Option<&'static str> {
     let name = event.name().unwrap_or_default();
     if event.framing == Framing::AwsEventstream {
+        // Both formats have the same exceptions.
+        if event.is_exception() {
+            return None;
+        }
         return Some(if name == "chunk" { "bedrock-invoke" } else { "bedrock-converse" });
     }
     match &event.object {

@@ -17,7 +17,7 @@ use crate::{
     failure::Fault,
     format::Rules,
     frame_log::{Deed, FrameLog},
-    json::Json,
+    json::{Json, Object},
     node::{Map, Node},
     provenance::Provenance,
 };
@@ -183,6 +183,16 @@ impl Draft {
     pub fn usage(&mut self, tokens: Tokens, raw: impl Into<Node>) {
         self.usage = Some((tokens, raw.into()));
         self.log.deed(Deed::Usage, || "usage".to_owned());
+    }
+
+    /// Token counts that come in pieces, LAST member by member; `tokens` picks the common ones out of what
+    /// came so far.
+    pub fn merge_usage(&mut self, usage: &Object<'_>, tokens: fn(&Map) -> Tokens) {
+        let mut raw = self.usage.take().map_or_else(|| Map::default().into(), |(_, raw)| raw);
+        let known = raw.object();
+        usage.iter().for_each(|(key, value)| self.carry(known, key, value, Map::last));
+        let tokens = tokens(known);
+        self.usage(tokens, raw);
     }
 
     /// The end marker came. Frames after it are `after-end`, apart from those that

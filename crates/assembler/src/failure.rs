@@ -2,7 +2,11 @@
 
 use std::borrow::Cow;
 
-use crate::json::{Json, Object};
+use crate::{
+    format::Event,
+    json::{Json, Object},
+    text::write_json_str,
+};
 
 /// An error out of a frame.
 #[derive(Clone, Debug)]
@@ -18,6 +22,39 @@ pub struct Fault {
 }
 
 impl Fault {
+    /// Reads the error that a frame is: its data, and of an AWS exception also its headers.
+    pub fn of_event(event: &Event<'_>) -> Self {
+        let mut fault = if event.is_exception() && event.object.is_none() {
+            Self::of_headers(&event.frame.headers)
+        } else {
+            Self::of_frame(event.json)
+        };
+        if event.is_exception() && fault.error_type.is_none() {
+            fault.error_type.clone_from(&event.frame.event);
+        }
+        fault
+    }
+
+    /// An AWS message of type `error` has no payload: its code and its message are headers.
+    fn of_headers(headers: &[(String, String)]) -> Self {
+        let get = |wanted: &str| headers.iter().rfind(|(name, _)| name == wanted);
+        let message = get(":error-message").or(get(":error-code")).or(get(":exception-type"));
+        let mut raw = String::new();
+        for (name, value) in headers {
+            raw.push(if raw.is_empty() { '{' } else { ',' });
+            write_json_str(name, &mut raw);
+            raw.push(':');
+            write_json_str(value, &mut raw);
+        }
+        raw.push('}');
+        Self {
+            message: message.map_or("an exception", |(_, text)| text).to_owned(),
+            error_type: None,
+            code: None,
+            raw: raw.into_boxed_str(),
+        }
+    }
+
     /// Reads the error of a frame: `{"error":{…}}`, `{"error":"…"}`, or the error's own fields at the top.
     pub fn of_frame(frame: Json<'_>) -> Self {
         let object = frame.object().unwrap_or_default();

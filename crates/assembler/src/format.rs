@@ -128,6 +128,8 @@ pub struct Event<'a> {
     pub json: Json<'a>,
     /// Its data's members, where it is an object.
     pub object: Option<Object<'a>>,
+    /// It came inside another format's frame, whose `event` field says nothing of it.
+    wrapped: bool,
 }
 
 impl<'a> Event<'a> {
@@ -137,17 +139,29 @@ impl<'a> Event<'a> {
     /// What the JSON parser said, where it is not JSON.
     pub fn parse(frame: &'a Frame, framing: Framing, data: &'a str) -> Result<Self, String> {
         let json = Json::parse(data)?;
-        Ok(Self { frame, framing, json, object: json.object() })
+        Ok(Self { frame, framing, json, object: json.object(), wrapped: false })
     }
 
-    /// The same frame with other JSON in it, for formats that wrap another's.
+    /// A frame without data of its own.
+    pub(crate) fn blank(frame: &'a Frame, framing: Framing) -> Self {
+        Self { frame, framing, json: Json::NULL, object: None, wrapped: false }
+    }
+
+    /// The same frame with other JSON in it, for formats that wrap another's. It has no name.
     pub fn with_json<'b>(&'b self, json: Json<'b>) -> Event<'b> {
-        Event { frame: self.frame, framing: self.framing, json, object: json.object() }
+        let (frame, framing) = (self.frame, self.framing);
+        Event { frame, framing, json, object: json.object(), wrapped: true }
     }
 
     /// The `event` field.
     pub fn name(&self) -> Option<&'a str> {
-        self.frame.event.as_deref()
+        self.frame.event.as_deref().filter(|_| !self.wrapped)
+    }
+
+    /// Whether it is an AWS message of type `exception` or `error`: an error, whatever is in it.
+    pub fn is_exception(&self) -> bool {
+        let kind = self.frame.headers.iter().rfind(|(name, _)| name == ":message-type");
+        kind.is_some_and(|(_, kind)| matches!(&**kind, "exception" | "error"))
     }
 
     /// The frame's type, in formats that write it in the data's `key` and in the `event:` line: the data's,

@@ -77,11 +77,12 @@
 //!    | its arguments as text, as an object | [`append`](Draft::append), [`call_object`](Draft::call_object) |
 //!    | everything of it came | [`close_call`](Draft::close_call) |
 //!    | the whole answer begins anew | [`start_over`](Draft::start_over) |
-//!    | token counts | [`usage`](Draft::usage) with [`Tokens`] and the format's own object |
+//!    | token counts; in pieces | [`usage`](Draft::usage) with [`Tokens`] and the format's own object; [`merge_usage`](Draft::merge_usage) |
 //!    | the end marker; an end that can come again | [`end`](Draft::end); [`set_ended`](Draft::set_ended) |
 //!    | an error of the format's own shape | [`fail`](Draft::fail), [`fail_and_go_on`](Draft::fail_and_go_on) with a [`Fault`] |
 //!    | a final object that holds everything | [`rest_on_final`](Draft::rest_on_final) |
 //!    | anything else that is wrong | [`report`](Draft::report), [`report_once`](Draft::report_once) with a [`teeline_finding::Kind`] |
+//!    | a part's other fields | [`extra`](Draft::extra), [`extra_push`](Draft::extra_push) |
 //!    | the vendor's fields for the response | [`carry`](Draft::carry), [`extend`](Draft::extend) on a [`Map`] of one's own |
 //!
 //!    A [`Key`] names a block as its findings will (`Key::Index("block", 3)`); a part's `extra` fields are

@@ -4,6 +4,8 @@ use teeline_finding::{Kind, excerpt};
 
 use crate::{
     cumulative::common_prefix,
+    json::Json,
+    node::Map,
     provenance::Added,
     text::{Str, count_chars},
 };
@@ -44,6 +46,29 @@ impl Draft {
     /// A part, to change its fields. Text goes through [`append`](Self::append) and its kin.
     pub fn get_mut(&mut self, part: PartId) -> &mut Part {
         &mut self.parts[part.0]
+    }
+
+    /// Carries a field along in what a part shows beyond its text, by a verb of [`Map`], with the bound.
+    pub fn extra(
+        &mut self,
+        part: PartId,
+        key: &str,
+        value: Json<'_>,
+        verb: fn(&mut Map, &str, Json<'_>),
+    ) {
+        if part == SINK {
+            return;
+        }
+        let mut extra = std::mem::take(&mut self.get_mut(part).extra);
+        self.carry(&mut extra, key, value, verb);
+        self.get_mut(part).extra = extra;
+    }
+
+    /// PUSH onto a list in what a part shows beyond its text, with the bound.
+    pub fn extra_push(&mut self, part: PartId, key: &str, value: Json<'_>) {
+        if part != SINK && self.admit(OVERHEAD + value.raw().len()) {
+            self.get_mut(part).extra.entry(key).array().push(value.into());
+        }
     }
 
     /// The index of the output that a part belongs to.
