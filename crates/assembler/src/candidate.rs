@@ -82,8 +82,8 @@ impl Candidate {
         } else if neutral && is_error(event) {
             self.fault(event);
         } else {
-            self.draft.log.deed(Deed::Control, String::new);
             assembler.frame(event, &mut self.draft);
+            self.draft.log.known();
         }
     }
 

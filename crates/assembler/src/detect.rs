@@ -375,3 +375,6 @@ pub fn path_hint(target: &str) -> Option<&'static str> {
         () => return None,
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -8,6 +8,8 @@ mod blocks;
 mod calls;
 mod findings;
 mod parts;
+#[cfg(test)]
+mod tests;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

@@ -119,6 +119,13 @@ impl FrameLog {
         }
     }
 
+    /// The frame was read: if it did nothing that shows, it is a control frame.
+    pub(crate) fn known(&mut self) {
+        if self.kind.is_none() {
+            self.deed(Deed::Control, String::new);
+        }
+    }
+
     /// The output that the frame is about.
     pub(crate) fn touch(&mut self, output: u64) {
         self.several |= self.output.is_some_and(|known| known != output);

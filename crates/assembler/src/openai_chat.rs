@@ -55,6 +55,8 @@ struct Chat {
     head: Map,
     choices: BTreeMap<u64, Choice>,
     usage_seen: bool,
+    /// A chunk was read that is more than an error.
+    read: bool,
 }
 
 impl Assembler for Chat {
@@ -107,7 +109,7 @@ impl Assembler for Chat {
     }
 
     fn response(&self, out: &mut Writer<'_>) {
-        if self.head.is_empty() && self.choices.is_empty() {
+        if !self.read {
             return;
         }
         let usage = out.draft().usage.as_ref().map(|(_, raw)| raw);
@@ -137,6 +139,7 @@ impl Assembler for Chat {
 
 impl Chat {
     fn chunk(&mut self, chunk: &Object<'_>, draft: &mut Draft) {
+        self.read = true;
         for (key, value) in chunk.iter() {
             match key {
                 "choices" => match value.items() {

@@ -260,7 +260,7 @@ fn view_part(draft: &Draft, id: PartId) -> Option<Box<RawValue>> {
                 value.json(Json::from_known(if call.complete { "true" } else { "false" }));
             });
         } else if !part.text.is_empty() || !matches!(part.kind, PartKind::Other(_)) {
-            fields.field("text", |value| value.part(id));
+            fields.string("text", &lossy(part.shown()));
         }
         fields.map(&part.extra);
     });

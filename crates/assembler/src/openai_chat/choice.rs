@@ -167,11 +167,8 @@ impl Choice {
             return;
         };
         let slot = self.texts.entry(name).or_default();
-        match slot.take(index, kind, &text, draft, how) {
-            Some(part) => {
-                draft.get_mut(part).rank = rank;
-                self.message.set(name, Node::Part(part));
-            }
+        match slot.take(index, (kind, rank), &text, draft, how) {
+            Some(part) => self.message.set(name, Node::Part(part)),
             None => self.message.last(name, Json::from_known("\"\"")),
         }
     }
@@ -329,7 +326,7 @@ impl Slot {
     pub(super) fn take(
         &mut self,
         output: u64,
-        kind: PartKind,
+        (kind, rank): (PartKind, u8),
         text: &Str<'_>,
         draft: &mut Draft,
         how: How,
@@ -338,7 +335,11 @@ impl Slot {
             return self.part;
         }
         let fresh = self.part.is_none();
-        let part = *self.part.get_or_insert_with(|| draft.part(output, kind));
+        let part = *self.part.get_or_insert_with(|| {
+            let part = draft.part(output, kind);
+            draft.get_mut(part).rank = rank;
+            part
+        });
         match how {
             How::Delta => {
                 if std::mem::replace(&mut self.snapshot, false) {

@@ -83,7 +83,7 @@ impl Content {
             self.items.push(Item::Text(Slot::default(), Map::default()));
         }
         if let Some(Item::Text(slot, _)) = self.items.last_mut() {
-            slot.take(output, PartKind::Text, text, draft, how);
+            slot.take(output, (PartKind::Text, 0), text, draft, how);
         }
     }
 

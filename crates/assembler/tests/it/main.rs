@@ -3,5 +3,8 @@
 
 mod cases;
 mod judge;
+mod laws;
+mod live;
 mod openai_chat;
 mod support;
+mod unknown;
