@@ -131,7 +131,7 @@ impl Candidate {
             if assembler.text(data, frame, &mut self.draft) {
                 return;
             }
-            if self.draft.is_over() && !data.trim_ascii().is_empty() {
+            if self.draft.is_over() && !frame.glued && !data.trim_ascii().is_empty() {
                 self.after_end(data);
             }
         }
@@ -143,7 +143,7 @@ impl Candidate {
                 glued: frame.glued,
             });
         }
-        if data.trim_ascii().starts_with("[DONE]") {
+        if data.trim_ascii().starts_with("[DONE]") && !frame.glued {
             self.sentinel();
         }
     }

@@ -54,6 +54,9 @@ pub(crate) struct Contest {
     hint: Option<usize>,
     prelude: Vec<(Frame, Framing)>,
     prelude_bytes: usize,
+    /// Reads no format either, and only the frames that are not in the prelude: what a format that begins
+    /// later has missed.
+    missed: Candidate,
     text_limit: usize,
     any_error: bool,
     document: bool,
@@ -78,6 +81,7 @@ impl Contest {
             hint,
             prelude: Vec::new(),
             prelude_bytes: 0,
+            missed: Candidate::new(None, text_limit),
             text_limit,
             any_error: false,
             document: false,
@@ -90,13 +94,17 @@ impl Contest {
         for candidate in &mut self.candidates {
             candidate.begin(frame, rows);
         }
-        let voted = self.votes.len();
-        for input in inputs(frame, framing) {
-            self.take(&input, frame, rows);
+        let inputs = inputs(frame, framing);
+        for input in &inputs {
+            self.take(input, frame, rows);
         }
-        if voted == 0 && self.votes.is_empty() && !self.forced {
-            self.remember(frame, framing);
+        if self.forced || (self.votes.is_empty() && self.remember(frame, framing)) {
+            return;
         }
+        self.missed.begin(frame, false);
+        let faults =
+            inputs.iter().filter(|input| matches!(input, Input::Text(..) | Input::Bare(_)));
+        faults.for_each(|input| replay(&mut self.missed, input, frame));
     }
 
     /// The format that is read: the one asked for, the one that most frames name, the one that the path
@@ -219,56 +227,52 @@ impl Contest {
             return hinted;
         }
         let mut candidate = Candidate::new(Some(format(name)?), self.text_limit);
-        let mut replayed = None;
         for (earlier, framing) in &self.prelude {
             candidate.begin(earlier, false);
-            replayed = Some(earlier.index);
             for input in inputs(earlier, *framing) {
-                match &input {
-                    Input::Event(event) => candidate.read(event, true),
-                    Input::Fault(event) => candidate.fault(event),
-                    Input::Text(data, error, whole) => candidate.text(data, error, earlier, *whole),
-                    Input::Sentinel => candidate.sentinel(),
-                    Input::Bare(name) => candidate.bare(name),
-                    Input::Comment | Input::Meta => {}
-                }
+                replay(&mut candidate, &input, earlier);
             }
         }
-        candidate.inherit(self.missed(replayed));
+        candidate.inherit(self.unseen());
         candidate.begin(frame, rows);
         self.candidates.push(candidate);
         Some(self.candidates.len() - 1)
     }
 
     /// What a format that begins now has not seen: frames of others, and faults behind the prelude.
-    fn missed(&self, replayed: Option<u64>) -> Vec<Finding> {
-        let faults = self
-            .candidates
-            .first()
-            .map(|candidate| candidate.findings().list())
-            .unwrap_or_default();
-        let is_common = |id: &str| matches!(id, "not-json" | "ignored-line");
-        let unseen = |finding: &&Finding| {
-            is_common(finding.kind.id())
-                && replayed.is_none_or(|last| finding.place.frame > Some(last))
-        };
-        let mut missed: Vec<Finding> = faults.iter().filter(unseen).cloned().collect();
-        missed.extend(self.votes.iter().flat_map(|votes| votes.foreign.list().iter().cloned()));
-        missed.sort_by_key(|finding| finding.place.frame);
-        missed
+    fn unseen(&self) -> Vec<Finding> {
+        let mut unseen: Vec<Finding> = self.missed.findings().list().to_vec();
+        unseen.extend(self.votes.iter().flat_map(|votes| votes.foreign.list().iter().cloned()));
+        unseen.sort_by_key(|finding| finding.place.frame);
+        unseen
     }
 
-    /// Keeps a frame for formats that begin later.
-    fn remember(&mut self, frame: &Frame, framing: Framing) {
+    /// Keeps a frame for formats that begin later, if there is room.
+    fn remember(&mut self, frame: &Frame, framing: Framing) -> bool {
         let bytes = frame.data.as_ref().map_or(0, |data| data.as_bytes().len()) + 64;
-        if self.prelude.len() < PRELUDE_FRAMES && self.prelude_bytes + bytes <= PRELUDE_BYTES {
+        let fits =
+            self.prelude.len() < PRELUDE_FRAMES && self.prelude_bytes + bytes <= PRELUDE_BYTES;
+        if fits {
             self.prelude_bytes += bytes;
             self.prelude.push((frame.clone(), framing));
         }
+        fits
     }
 
     fn each(&mut self, act: impl Fn(&mut Candidate)) {
         self.candidates.iter_mut().for_each(act);
+    }
+}
+
+/// Gives one thing of a frame that names no format to a format.
+fn replay(candidate: &mut Candidate, input: &Input<'_>, frame: &Frame) {
+    match input {
+        Input::Event(event) => candidate.read(event, true),
+        Input::Fault(event) => candidate.fault(event),
+        Input::Text(data, error, whole) => candidate.text(data, error, frame, *whole),
+        Input::Sentinel => candidate.sentinel(),
+        Input::Bare(name) => candidate.bare(name),
+        Input::Comment | Input::Meta => {}
     }
 }
 
@@ -292,6 +296,10 @@ fn inputs(frame: &Frame, framing: Framing) -> Vec<Input<'_>> {
             Ok(input) => inputs.push(input),
             Err(_) => {}
         }
+    }
+    if frame.glued {
+        // The format that its lines name has to be there when the frame itself is judged.
+        inputs.rotate_left(1);
     }
     if let Some(data) = &frame.error
         && let Ok(event) = Event::parse(frame, framing, data.as_str())
