@@ -101,13 +101,17 @@ impl Candidate {
         }
     }
 
-    /// A plain document.
-    pub(crate) fn read_document(&mut self, event: &Event<'_>) {
-        if is_error(event) {
-            self.fault(event);
-        } else if let Some(assembler) = &mut self.assembler {
+    /// A plain document. `named`: it names this format, so that it is read even with an error in it.
+    pub(crate) fn read_document(&mut self, event: &Event<'_>, named: bool) {
+        let is_error = is_error(event);
+        if let Some(assembler) = &mut self.assembler
+            && (named || !is_error)
+        {
             self.draft.document = Some(event.json.compact());
             assembler.document(event.json, &mut self.draft);
+        }
+        if is_error {
+            self.fault(event);
         }
     }
 

@@ -189,7 +189,7 @@ impl Contest {
         let neutral = name.is_none();
         for (at, candidate) in self.candidates.iter_mut().enumerate() {
             if document {
-                candidate.read_document(event);
+                candidate.read_document(event, name.is_some() && candidate.name() == name);
             } else if self.forced || neutral || voted == Some(at) {
                 candidate.read(event, neutral);
             } else {

@@ -59,6 +59,8 @@ pub(crate) struct Answer {
     pub(crate) parts: Vec<PartId>,
     pub(crate) calls: u64,
     pub(crate) finish: Option<String>,
+    /// A finer word for it, by which the meaning is found.
+    pub(crate) detail: Option<String>,
 }
 
 /// A block that was opened under a key.
@@ -100,6 +102,8 @@ pub struct Draft {
     pub(crate) broken: bool,
     /// The stream gave a final object that the answer rests on, whatever is missing before it.
     pub(crate) rests: bool,
+    /// What the summary says besides.
+    pub(crate) remark: Option<&'static str>,
     held: usize,
     limit: usize,
     /// The bound was reached: new outputs, parts and blocks are not made.
@@ -131,6 +135,7 @@ impl Draft {
             failed: false,
             broken: false,
             rests: false,
+            remark: None,
             held: 0,
             limit,
             full: false,
@@ -243,6 +248,11 @@ impl Draft {
         self.rests = true;
     }
 
+    /// Something that the summary says besides, in a few words.
+    pub fn remark(&mut self, words: &'static str) {
+        self.remark = Some(words);
+    }
+
     /// The frame is a keep-alive of the format's own.
     pub fn keep_alive(&mut self) {
         self.log.deed(Deed::KeepAlive, || "keep-alive".to_owned());
@@ -281,6 +291,14 @@ impl Draft {
         {
             output.finish = Some(reason.to_owned());
             self.log.deed(Deed::Control, || format!("finish {reason}"));
+        }
+    }
+
+    /// Why it stopped, in a finer word than the reason: it tells the meaning, where the format's table has it.
+    pub fn stop_detail(&mut self, output: u64, detail: &str) {
+        let at = self.output_at(output);
+        if let Some(output) = self.outputs.get_mut(at) {
+            output.detail = Some(detail.to_owned());
         }
     }
 

@@ -65,7 +65,7 @@
 //!    |---|---|
 //!    | the start event | [`start`](Draft::start) |
 //!    | id, model | [`id`](Draft::id), [`model`](Draft::model) |
-//!    | an answer, who speaks, why it stopped | [`output`](Draft::output), [`role`](Draft::role), [`stop`](Draft::stop) |
+//!    | an answer, who speaks, why it stopped | [`output`](Draft::output), [`role`](Draft::role), [`stop`](Draft::stop), [`stop_detail`](Draft::stop_detail) |
 //!    | a block opens, gets text, closes (judged) | [`open`](Draft::open), [`opened`](Draft::opened) + [`append`](Draft::append), [`close`](Draft::close) |
 //!    | the same without text of its own | [`open_bare`](Draft::open_bare), [`close`](Draft::close) |
 //!    | a block that nothing opens | [`ensure`](Draft::ensure), or [`part`](Draft::part) and a handle of one's own |
@@ -76,7 +76,8 @@
 //!    | a tool call's id and name | [`call_id`](Draft::call_id), [`call_name`](Draft::call_name) on a part of [`PartKind::Call`] |
 //!    | its arguments as text, as an object | [`append`](Draft::append), [`call_object`](Draft::call_object) |
 //!    | everything of it came | [`close_call`](Draft::close_call) |
-//!    | the whole answer begins anew | [`start_over`](Draft::start_over) |
+//!    | the whole answer begins anew; a part is no longer of it | [`start_over`](Draft::start_over), [`discard`](Draft::discard) |
+//!    | pieces come in another order than the answer's | a part's `order` |
 //!    | token counts; in pieces | [`usage`](Draft::usage) with [`Tokens`] and the format's own object; [`merge_usage`](Draft::merge_usage) |
 //!    | the end marker; an end that can come again | [`end`](Draft::end); [`set_ended`](Draft::set_ended) |
 //!    | an error of the format's own shape | [`fail`](Draft::fail), [`fail_and_go_on`](Draft::fail_and_go_on) with a [`Fault`] |

@@ -4,7 +4,7 @@
 //! that grow by deltas are not in the tree: it points to the [`Draft`](crate::Draft)'s parts, so that they
 //! are held once.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::{draft::PartId, json::Json, text::Text};
 
@@ -21,6 +21,8 @@ pub enum Node {
     PartJson(PartId),
     /// An array.
     Array(Vec<Node>),
+    /// An array whose elements come under indexes, in any order: written ascending, without holes.
+    Slots(BTreeMap<u64, Node>),
     /// An object.
     Object(Map),
 }
@@ -85,13 +87,38 @@ impl Node {
     /// The array in it; anything else is replaced by an empty one. Source text is opened one level.
     pub fn array(&mut self) -> &mut Vec<Self> {
         if !matches!(self, Self::Array(_)) {
-            let opened = self.json().and_then(Json::items).unwrap_or_default();
-            *self = Self::Array(opened.into_iter().map(Self::from).collect());
+            let opened = self.elements().collect();
+            *self = Self::Array(opened);
         }
         match self {
             Self::Array(items) => items,
             _ => unreachable!("it was made an array above"),
         }
+    }
+
+    /// The array in it by index; anything else is replaced by an empty one. Source text is opened one level.
+    pub fn slots(&mut self) -> &mut BTreeMap<u64, Self> {
+        if !matches!(self, Self::Slots(_)) {
+            let opened = (0..).zip(self.elements()).collect();
+            *self = Self::Slots(opened);
+        }
+        match self {
+            Self::Slots(slots) => slots,
+            _ => unreachable!("it was made an array above"),
+        }
+    }
+
+    /// Takes the elements out of an array.
+    fn elements(&mut self) -> std::vec::IntoIter<Self> {
+        let items = match std::mem::replace(self, Self::null()) {
+            Self::Array(items) => items,
+            Self::Slots(slots) => slots.into_values().collect(),
+            other => {
+                let items = other.json().and_then(Json::items).unwrap_or_default();
+                items.into_iter().map(Self::from).collect()
+            }
+        };
+        items.into_iter()
     }
 
     fn merge(&mut self, value: Json<'_>, depth: u8) {
@@ -332,6 +359,17 @@ mod tests {
         assert_eq!(node.number_at(&["a", "y"]), Some(3));
         assert_eq!(node.number_at(&["b"]), Some(1));
         assert_eq!(node.number_at(&["c"]), Some(4));
+    }
+
+    /// An index is no position: 2^31 - 1 costs as much as 0, and there are no holes (`FORMATS.md` 0.3, rule 5).
+    #[test]
+    fn slots_keep_their_order_whatever_came_first() {
+        let mut node = Node::from(Json::parse("[7, 8]").unwrap());
+        for (index, value) in [(2_147_483_647_u64, 3_u64), (5, 2), (1, 9)] {
+            node.slots().insert(index, value.into());
+        }
+        let values: Vec<_> = node.array().iter().map(Node::u64).collect();
+        assert_eq!(values, [7, 9, 2, 3].map(Some));
     }
 
     #[test]

@@ -99,6 +99,9 @@ pub struct Part {
     /// Of an output's parts of one kind, only those of the lowest rank that has text are joined: for
     /// formats that send the same text in several places.
     pub rank: u8,
+    /// Where its text belongs among the others of its kind, ascending; equal ones as they came. For formats
+    /// that stream an answer's pieces in another order than the answer has.
+    pub order: u64,
     /// What else its entry in the reading's `parts` shows.
     pub extra: Map,
     /// The fields of a tool call.
@@ -122,6 +125,7 @@ impl Part {
             kind,
             text: Text::default(),
             rank: 0,
+            order: 0,
             extra: Map::default(),
             call: Call::default(),
             output,

@@ -38,6 +38,9 @@ impl<'d> Writer<'d> {
             Node::Array(items) => {
                 self.array(|array| items.iter().for_each(|item| array.node(item)));
             }
+            Node::Slots(slots) => {
+                self.array(|array| slots.values().for_each(|item| array.node(item)));
+            }
             Node::Object(map) => self.object(|object| object.map(map)),
         }
     }

@@ -146,6 +146,7 @@ impl<'a> View<'a> {
         if self.leader.draft.fault.is_some() {
             items.push("an error".to_owned());
         }
+        items.extend(self.leader.draft.remark.map(str::to_owned));
         format!("{state}: {}.", items.join(", "))
     }
 }
@@ -196,7 +197,10 @@ fn view_output(
         refusal: joined(draft, output, PartKind::Refusal),
         tool_calls: tool_calls(draft, output, finished),
         parts: output.parts.iter().filter_map(|part| view_part(draft, *part)).collect(),
-        finish: output.finish.as_ref().map(|reason| finish(reason, format)),
+        finish: output
+            .finish
+            .as_deref()
+            .map(|reason| finish(reason, output.detail.as_deref(), format)),
     }
 }
 
@@ -210,17 +214,19 @@ fn chosen<'d>(
     output: &'d Answer,
     kind: PartKind,
 ) -> impl Iterator<Item = &'d Part> {
-    let texts = move || {
+    let texts = || {
         let parts = output.parts.iter().map(|part| draft.get(*part));
         parts.filter(move |part| part.kind == kind && !part.text.is_empty())
     };
     let rank = texts().map(|part| part.rank).min();
-    texts().filter(move |part| Some(part.rank) == rank)
+    let mut chosen: Vec<&Part> = texts().filter(|part| Some(part.rank) == rank).collect();
+    chosen.sort_by_key(|part| part.order);
+    chosen.into_iter()
 }
 
 fn tool_calls(draft: &Draft, output: &Answer, finished: bool) -> Vec<ToolCall> {
     let rules = draft.rules();
-    let mut calls: Vec<ToolCall> = output
+    let mut calls: Vec<&Part> = output
         .parts
         .iter()
         .map(|part| draft.get(*part))
@@ -228,6 +234,10 @@ fn tool_calls(draft: &Draft, output: &Answer, finished: bool) -> Vec<ToolCall> {
         .filter(|part| {
             !finished || !rules.calls_need_name || part.call.missing(rules.calls_need_id).is_none()
         })
+        .collect();
+    calls.sort_by_key(|part| (part.order, part.call.index));
+    calls
+        .into_iter()
         .map(|part| {
             let arguments = part.text.to_escaped().into_owned();
             ToolCall {
@@ -240,9 +250,7 @@ fn tool_calls(draft: &Draft, output: &Answer, finished: bool) -> Vec<ToolCall> {
                     || (rules.judge_calls_at_end && output.finish.is_some()),
             }
         })
-        .collect();
-    calls.sort_by_key(|call| call.index);
-    calls
+        .collect()
 }
 
 fn view_part(draft: &Draft, id: PartId) -> Option<Box<RawValue>> {
@@ -267,8 +275,11 @@ fn view_part(draft: &Draft, id: PartId) -> Option<Box<RawValue>> {
     RawValue::from_string(out.into_json()).ok()
 }
 
-fn finish(reason: &str, format: Option<&'static Format>) -> Finish {
-    let known = format.and_then(|format| format.reasons.iter().find(|known| known.value == reason));
+fn finish(reason: &str, detail: Option<&str>, format: Option<&'static Format>) -> Finish {
+    let find = |value: &str| {
+        format.and_then(|format| format.reasons.iter().find(|known| known.value == value))
+    };
+    let known = detail.and_then(find).or_else(|| find(reason));
     Finish {
         reason: reason.to_owned(),
         meaning: known.map(|known| known.meaning.to_owned()),

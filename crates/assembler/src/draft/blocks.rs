@@ -107,13 +107,25 @@ impl Draft {
         self.report(Kind::BlockRestarted { what: key.to_string(), replaced });
     }
 
+    /// A block whose text is not the draft's is opened a second time: `block-restarted`, with the bytes of
+    /// text that it replaces.
+    pub fn reopen_bare(&mut self, key: &Key, replaced: u64) {
+        self.restarted(key, replaced);
+        self.reopen(key);
+    }
+
+    /// Takes a part out of the answer: its text is gone, and it counts nowhere.
+    pub fn discard(&mut self, part: PartId) {
+        self.replace(part, &Str::default());
+        self.get_mut(part).kind = PartKind::Other("replaced");
+    }
+
     /// The whole answer begins anew: what came before is replaced, `block-restarted` with `key` for a name.
     pub fn start_over(&mut self, key: &Key) {
         let replaced = self.parts.iter().map(|part| part.text.len() as u64).sum();
         self.restarted(key, replaced);
         for at in 1..self.parts.len() {
-            self.replace(PartId(at), &Str::default());
-            self.parts[at].kind = PartKind::Other("replaced");
+            self.discard(PartId(at));
         }
         self.blocks.clear();
         for output in &mut self.outputs {

@@ -153,6 +153,9 @@ impl Draft {
         let known = &mut self.parts[part.0];
         let before = known.text.len();
         let common = common_prefix(known.text.as_bytes(), text.as_bytes());
+        if common == before && before == text.as_bytes().len() {
+            return (before, common);
+        }
         let added = text.as_bytes().get(common..).unwrap_or_default().to_vec();
         if part == SINK || !self.admit(added.len()) {
             return (before, before);
