@@ -1,1 +1,204 @@
+//! Laws: what holds for every fixture of every format, and for streams made at random.
 
+mod random;
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use teeline_assembler::{Assembly, End, FORMATS, Options, Reading, Verdict};
+
+use crate::support::{fixtures, read, response};
+
+/// Every stream fixture of every format: format, name, body. The `.json` files are what streams give.
+fn streams(extension: Option<&str>) -> Vec<(&'static str, String, Vec<u8>)> {
+    let mut all = Vec::new();
+    for format in FORMATS {
+        let Ok(files) = std::fs::read_dir(fixtures().join(format.name)) else { continue };
+        for path in files.map(|file| file.unwrap().path()) {
+            let found = path.extension().map(|found| found.to_string_lossy().into_owned());
+            if found.as_deref() != Some("json")
+                && (extension.is_none() || found.as_deref() == extension)
+            {
+                let name =
+                    format!("{}/{}", format.name, path.file_name().unwrap().to_string_lossy());
+                all.push((format.name, name, std::fs::read(path).unwrap()));
+            }
+        }
+    }
+    assert!(!all.is_empty());
+    all
+}
+
+/// Server-sent events as text.
+fn events() -> Vec<(&'static str, String, String)> {
+    let text = |body: Vec<u8>| String::from_utf8(body).unwrap();
+    streams(Some("sse"))
+        .into_iter()
+        .map(|(format, name, body)| (format, name, text(body)))
+        .collect()
+}
+
+fn in_pieces(body: &[u8], cuts: &[prop::sample::Index]) -> Reading {
+    let mut at: Vec<usize> = cuts.iter().map(|cut| cut.index(body.len() + 1)).collect();
+    at.extend([0, body.len()]);
+    at.sort_unstable();
+    let mut assembly = Assembly::new(Options::default());
+    for pair in at.windows(2) {
+        assembly.push(Bytes::copy_from_slice(&body[pair[0]..pair[1]]), None);
+        let _ = assembly.reading(); // looking at it changes nothing
+    }
+    assembly.finish(End::Clean);
+    assembly.reading()
+}
+
+fn json(reading: &Reading) -> String {
+    serde_json::to_string(reading).unwrap()
+}
+
+/// What a client takes from a reading.
+fn view(reading: &Reading) -> Value {
+    json!([
+        reading.format,
+        reading.verdict,
+        reading.outputs,
+        reading.usage,
+        reading.error,
+        response(reading)
+    ])
+}
+
+/// How often each finding was found.
+fn tally(reading: &Reading) -> BTreeMap<&'static str, u64> {
+    let mut tally = BTreeMap::new();
+    for finding in &reading.findings {
+        *tally.entry(finding.kind.id()).or_default() += finding.count;
+    }
+    tally
+}
+
+/// The change leaves the view as it is and adds these findings only.
+fn harmless(name: &str, before: &str, after: &str, more: Option<&'static str>) {
+    let (before, after) = (read(before.as_bytes(), 0), read(after.as_bytes(), 0));
+    assert_eq!(view(&after), view(&before), "{name}");
+    let mut want = tally(&before);
+    if let Some(id) = more {
+        *want.entry(id).or_default() += 1;
+    }
+    assert_eq!(tally(&after), want, "{name}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn any_chunking_gives_the_same_reading(cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..40)) {
+        for (_, name, body) in streams(None) {
+            prop_assert_eq!(json(&in_pieces(&body, &cuts)), json(&read(&body, 0)), "{}", name);
+        }
+    }
+}
+
+#[test]
+fn line_ends_marks_and_comments_change_nothing() {
+    for (_, name, body) in events() {
+        if !body.contains('\r') {
+            harmless(
+                &format!("{name} with CRLF"),
+                &body,
+                &body.replace('\n', "\r\n"),
+                Some("crlf"),
+            );
+            harmless(&format!("{name} with CR"), &body, &body.replace('\n', "\r"), None);
+        }
+        if !body.starts_with('\u{feff}') {
+            harmless(&format!("{name} with a BOM"), &body, &format!("\u{feff}{body}"), Some("bom"));
+        }
+        let commented: String =
+            body.split_inclusive('\n')
+                .map(|line| {
+                    if line.starts_with("data:") { format!(": x\n{line}") } else { line.to_owned() }
+                })
+                .collect();
+        harmless(&format!("{name} with comments"), &body, &commented, None);
+    }
+}
+
+/// Formats whose texts only ever grow, so that what a cut stream gives begins what the whole one gives.
+const GROWING: &[&str] = &["openai-chat", "openai-completions", "anthropic-messages", "ollama"];
+
+#[test]
+fn a_stream_cut_anywhere_is_read_up_to_there() {
+    for (format, name, body) in streams(None) {
+        let whole = read(&body, 0);
+        for end in 0..body.len() {
+            let cut = read(&body[..end], 0);
+            assert!(cut.outputs.len() <= whole.outputs.len(), "{name} cut at {end}");
+            if !GROWING.contains(&format) {
+                continue;
+            }
+            for (part, all) in cut.outputs.iter().zip(&whole.outputs) {
+                for (part, all) in [
+                    (&part.text, &all.text),
+                    (&part.reasoning, &all.reasoning),
+                    (&part.refusal, &all.refusal),
+                ] {
+                    assert!(
+                        part.is_empty() || all.starts_with(&**part),
+                        "{name} cut at {end}: {part:?}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// Chat has one end marker: without its whole line nothing is finished, with it everything is.
+#[test]
+fn chat_is_finished_when_its_end_marker_is_there() {
+    for (_, name, body) in events().into_iter().filter(|(format, ..)| *format == "openai-chat") {
+        let marker = body.find("[DONE]").map(|at| at + "[DONE]".len());
+        let finished = read(body.as_bytes(), 0).verdict == Verdict::Finished;
+        for end in 0..=body.len() {
+            let cut = read(&body.as_bytes()[..end], 0);
+            let due = finished && marker.is_some_and(|marker| end >= marker);
+            assert_eq!(
+                cut.verdict == Verdict::Finished && cut.format == "openai-chat",
+                due,
+                "{name} cut at {end}"
+            );
+        }
+    }
+}
+
+/// A frame with text, or the end, that comes twice or not at all shows: in the answer or as a finding.
+#[test]
+fn doubled_and_lost_frames_show_in_chat() {
+    for (_, name, body) in events().into_iter().filter(|(format, ..)| *format == "openai-chat") {
+        let frames: Vec<&str> = body.split_inclusive("\n\n").collect();
+        let rows = crate::support::rows(body.as_bytes());
+        let before = read(body.as_bytes(), 0);
+        let shows = |frames: Vec<&str>| {
+            let after = read(frames.concat().as_bytes(), 0);
+            view(&after) != view(&before) || tally(&after) != tally(&before)
+        };
+        for (at, row) in rows.iter().enumerate() {
+            let effect = row.effect.as_ref().unwrap();
+            if !["text", "reasoning", "refusal", "tool", "end", "error"].contains(&effect.kind) {
+                continue;
+            }
+            assert!(shows([&frames[..at], &frames[at + 1..]].concat()), "{name}: frame {at} lost");
+            assert!(shows([&frames[..=at], &frames[at..]].concat()), "{name}: frame {at} doubled");
+            let next = rows.get(at + 1).and_then(|row| row.effect.as_ref());
+            let alike = next.filter(|next| {
+                (next.kind, next.output, next.call) == (effect.kind, effect.output, effect.call)
+            });
+            if alike.is_some_and(|next| next.snippet != effect.snippet) {
+                let mut swapped = frames.clone();
+                swapped.swap(at, at + 1);
+                assert!(shows(swapped), "{name}: frame {at} swapped");
+            }
+        }
+    }
+}
