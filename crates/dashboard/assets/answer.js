@@ -10,6 +10,17 @@ import { t } from "./words.js";
 /** Side by side up to this many choices, then a row of tabs. */
 const BESIDE = 2;
 
+/** A torn edge: where the bytes stop. */
+function zigzag() {
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
+  const teeth = Array.from({ length: 400 }, (_, i) => `L${i * 5 + 5} ${i % 2 === 0 ? 5 : 1}`);
+  path.setAttribute("d", `M0 1${teeth.join("")}`);
+  svg.setAttribute("aria-hidden", "true");
+  svg.append(path);
+  return svg;
+}
+
 export class Answer {
   /**
    * @param {import("./selection.js").Selection} selection
@@ -33,6 +44,9 @@ export class Answer {
 
   /** @param {{ reading: any, source: any, open: boolean, ending: any }} model */
   show({ reading, source, open, ending }) {
+    const { scrollTop, clientHeight, scrollHeight } = this.element;
+    // The text is followed while its end is in view; a reader who scrolled up is left alone.
+    const follows = open && (this.source === undefined || scrollTop + clientHeight >= scrollHeight - 30);
     this.source = source;
     this.open = open;
     this.format = reading.format;
@@ -50,6 +64,7 @@ export class Answer {
     this.#caret(open);
     this.#ending(ending, reading);
     this.times();
+    if (follows) this.element.scrollTop = this.element.scrollHeight;
   }
 
   #tabs(outputs) {
@@ -73,7 +88,8 @@ export class Answer {
   #notes(reading, open) {
     const nothing = reading.outputs.every((output) => output.parts.length === 0);
     let words = "";
-    if (reading.format === "unknown" && !open) words = t("answer.unknown");
+    if (reading.error) words = "";
+    else if (reading.format === "unknown" && !open) words = t("answer.unknown");
     else if (nothing) words = t(open ? "answer.nothing-yet" : "answer.none");
     this.note.hidden = !words;
     this.note.textContent = words;
@@ -96,9 +112,9 @@ export class Answer {
     this.end.dataset.key = key;
     fill(
       this.end,
-      error && h("div", { class: "answer-error" }, h("b", null, t("answer.error")), h("p", null, error.type && h("code", null, error.type), " ", error.message), error.meaning && h("p", { class: "dim" }, error.meaning)),
+      error && h("div", { class: "answer-error" }, h("b", null, t(reading.framing === "json" ? "answer.error-body" : "answer.error")), h("p", null, error.type && h("code", null, error.type), " ", error.message), error.meaning && h("p", { class: "dim" }, error.meaning)),
       ending?.words && [
-        ending.broken && h("div", { class: "zigzag", "data-t": ending.time }),
+        ending.broken && h("div", { class: "zigzag", "data-t": ending.time }, zigzag()),
         h("p", { class: ending.broken ? "how red" : "how" }, stateMark(ending.mark), ending.words),
         h("p", { class: "kept" }, ending.kept),
         h("div", { class: "end-actions" }, ending.actions),
@@ -151,7 +167,9 @@ export class Answer {
       for (const block of output.blocks) {
         if (block.element.hidden) continue;
         const runs = block.runs();
-        if (first !== null) this.#add(linked, block, runs.ranges(first, last));
+        const ranges = first === null ? [] : runs.ranges(first, last);
+        block.element.classList.toggle("holds-mark", ranges.length > 0);
+        this.#add(linked, block, ranges);
         if (at !== null && block.text) this.#add(later, block, [[runs.lengthAt(at), block.text.length]]);
         this.#bad(bad, block);
         const fault = block.card?.faultRange();

@@ -78,6 +78,8 @@ export class TextBlock extends Block {
   /** The time of the line that begins at `at`, if it says something new. */
   #time(at) {
     const { source } = this.view;
+    // An empty line has no character of its own; the next one says the time.
+    if (this.text[at] === "\n") return { label: "", gap: false };
     const frame = this.runs().frameAt(at);
     if (frame === null || frame >= source.count || Number.isNaN(source.at[frame])) return null;
     const ms = source.at[frame];

@@ -101,7 +101,7 @@ export function showEmpty(root) {
   root.replaceChildren(
     h(
       "div",
-      { class: "empty" },
+      { class: "welcome" },
       h("h2", null, stateMark("open"), t("empty.heading")),
       h("p", null, t("empty.text")),
       h("div", { class: "picker" }, h("span", null, t("empty.upstream")), picker),

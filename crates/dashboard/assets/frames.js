@@ -300,7 +300,11 @@ export class FrameTable {
     this.close();
     if (!this.source || frame >= this.source.count) return;
     this.opened = new OpenedFrame(this.source, frame, {
-      resized: () => this.layout(),
+      resized: (first) => {
+        this.layout();
+        // Its lines came only now: they belong to what was asked for.
+        if (first) this.reveal(frame);
+      },
       ending: frame === this.source.count - 1 && this.model.ending?.broken === true,
     });
     this.spacer.append(this.opened.element);

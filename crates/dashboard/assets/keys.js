@@ -10,7 +10,7 @@ import { t } from "./words.js";
  */
 export const KEYS = [
   { group: "everywhere", keys: ["/"], action: "search", words: "key.search", hintWords: "hint.search", hint: ["list"], order: 4 },
-  { group: "everywhere", keys: ["j", "k"], action: "rows", words: "key.rows", hintWords: "key.move", hint: ["list"], order: 1, when: "rows" },
+  { group: "everywhere", keys: ["j", "k"], action: "rows", words: "key.rows", hintWords: "hint.rows", hint: ["list", "capture", "read"], order: 1, when: "rows" },
   { group: "everywhere", keys: ["Enter"], action: "enter", words: "key.open", hint: ["list"], order: 2, when: "rows" },
   { group: "everywhere", keys: ["Escape"], action: "back", words: "key.back", hintWords: "hint.back", hint: ["capture"], order: 9 },
   { group: "everywhere", keys: ["g c"], action: "go-captures", words: "key.captures" },
@@ -112,6 +112,6 @@ export function showHints(page, now = {}) {
   shown.sort((a, b) => (a.order ?? 0) - (b.order ?? 0));
   fill(
     document.getElementById("hints"),
-    shown.map((entry) => h("span", { class: "hint" }, keyCaps(entry, false), h("span", null, t(entry.hintWords ?? entry.words)))),
+    shown.map((entry) => h("span", { class: "hint" }, keyCaps(entry, false), h("span", null, t(entry.hintWords === "hint.rows" ? (page === "list" ? "key.move" : "key.frames") : (entry.hintWords ?? entry.words))))),
   );
 }

@@ -83,11 +83,9 @@ export class Lines {
       const line = this.lines[i];
       // The time of a line is that of its first character, and an empty last line has none yet.
       const time = line.node.length || i + 1 < this.lines.length ? this.time(line.start) : null;
-      if (time === null && i + 1 === this.lines.length) break;
-      if (time) {
-        line.element.dataset.t = time.label;
-        line.element.classList.toggle("after-gap", time.gap);
-      }
+      if (time === null) break;
+      if (time.label) line.element.dataset.t = time.label;
+      line.element.classList.toggle("after-gap", time.gap);
       this.timed = i + 1;
     }
   }

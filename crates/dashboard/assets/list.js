@@ -35,7 +35,7 @@ const state = {
 };
 
 const rows = new Rows(byId("rows"), { nearEnd: () => loadMore(), scrolled: () => rows.atTop() && state.waiting.length && takeWaiting() });
-const search = new Search(byId("search"), { changed: (query) => show(query, true), seen });
+const search = new Search(byId("search"), { changed: (query) => show(query, { typed: true }), seen });
 
 /** Values that the list has shown, for completion. */
 function seen() {
@@ -53,9 +53,10 @@ function seen() {
 let asked = null;
 
 /** Shows what a query gives, from its newest capture on. */
-async function show(query, remember) {
+async function show(query, { typed = false, remember = true } = {}) {
   state.query = query;
-  search.set(query);
+  // What is being typed stays as it is.
+  if (!typed) search.set(query);
   if (remember) history.replaceState(null, "", query ? `?q=${encodeURIComponent(query)}` : location.pathname);
   drawSegments();
   asked?.abort();
@@ -102,18 +103,18 @@ async function loadMore() {
   }
 }
 
-/** The counts of the segments are those of the query without its segment; the total has no query at all. */
+/** The counts are those of a query without its segment, so that the other segments show what they would have. */
 function takeCounts(query, counts) {
-  if (query === baseQuery()) state.counts = counts;
+  if (query === state.query) state.counts = counts;
   if (query === "") state.total = counts.all;
-  if (query === state.query) state.shown = counts.all;
 }
 
-const baseQuery = () => withoutSegment(tokens(state.query)).join(" ");
+/** How many captures the query has. */
+const shown = () => (state.next === null ? state.captures.length + state.waiting.length : state.counts[segmentOf(tokens(state.query))]);
 
 const refreshCounts = throttle(async () => {
   try {
-    for (const query of new Set([state.query, baseQuery(), ""])) {
+    for (const query of new Set([state.query, ""])) {
       takeCounts(query, (await api.list({ q: query, limit: 1 })).counts);
     }
     drawSegments();
@@ -215,7 +216,7 @@ follow("/api/live", {
   opened: async (again) => {
     if (!again && !backAfterLoss) return;
     try {
-      const n = state.loaded ? await catchUp() : (await show(state.query, false), 0);
+      const n = state.loaded ? await catchUp() : (await show(state.query, { remember: false }), 0);
       showBack(backAfterLoss ? n : 0);
     } catch {
       return;
@@ -247,11 +248,11 @@ function draw() {
         "p",
         { class: "nothing" },
         `${t("list.nothing")} ${state.total ? t("list.hidden", { n: state.total }) : ""} `,
-        h("button", { class: "button", type: "button", onclick: () => show("", true) }, t("list.clear-search")),
+        h("button", { class: "button", type: "button", onclick: () => show("") }, t("list.clear-search")),
       ),
     );
   } else if (nothing) {
-    if (!place.querySelector(".empty")) state.copyLine = showEmpty(place);
+    if (!place.querySelector(".welcome")) state.copyLine = showEmpty(place);
   } else {
     place.replaceChildren();
   }
@@ -282,13 +283,13 @@ function drawSegments() {
     button.setAttribute("aria-pressed", String(name === pressed));
     button.querySelector(".count").textContent = number(state.counts[name]);
   }
-  search.showCount(state.shown ?? 0, state.total);
+  search.showCount(shown(), state.total);
 }
 
 function chooseSegment(name) {
   const filters = withoutSegment(tokens(state.query));
   if (SEGMENTS[name]) filters.push(SEGMENTS[name]);
-  show(filters.join(" "), true);
+  show(filters.join(" "));
 }
 
 function drawNote() {
@@ -307,7 +308,7 @@ function drawFailure(error) {
   const place = byId("list-state");
   rows.root.hidden = state.captures.length === 0;
   place.hidden = state.captures.length > 0;
-  const again = h("button", { class: "button", type: "button", onclick: () => show(state.query, false) }, t("retry"));
+  const again = h("button", { class: "button", type: "button", onclick: () => show(state.query, { remember: false }) }, t("retry"));
   fill(place, h("p", { class: "part-failed" }, t("list.failed", { why: error.message }), again));
 }
 
@@ -348,7 +349,7 @@ async function removeShown() {
     if (counts.all === 0 || !(await confirm(t("clear.question", { n: counts.all }), t("clear.delete"), t("clear.keep")))) return;
     const undo = Number((await api.removeMatching(query)).headers.get("x-teeline-undo"));
     await catchUp();
-    toastUndo(counts.all, () => api.undelete([], undo).then(() => show(state.query, false)));
+    toastUndo(counts.all, () => api.undelete([], undo).then(() => show(state.query, { remember: false })));
   } catch (error) {
     toast(error.message);
   }
@@ -405,7 +406,7 @@ addEventListener("pagehide", () => {
   try {
     const ids = state.captures.map((capture) => capture.id);
     const at = Math.max(0, ids.indexOf(rows.selected ?? "") - HANDED / 2);
-    const handed = { query: state.query, first: at, total: state.shown ?? ids.length, ids: ids.slice(at, at + HANDED), top: rows.root.scrollTop };
+    const handed = { query: state.query, first: at, total: shown(), ids: ids.slice(at, at + HANDED), top: rows.root.scrollTop };
     sessionStorage.setItem("teeline-list", JSON.stringify(handed));
   } catch {
     // Without storage the capture page asks for the list itself.
@@ -421,7 +422,7 @@ listen("list", {
     return Boolean(next);
   },
   enter: () => (rows.selected ? location.assign(`/captures/${rows.selected}`) : false),
-  back: () => (state.query ? show("", true) : false),
+  back: () => (state.query ? show("") : false),
   delete: () => (rows.selected ? remove(rows.selected) : false),
   export: () => (selectedRow() ? exportMenu(rows.selected, selectedRow()) : false),
   pause: () => setPaused(!state.paused),
@@ -432,7 +433,7 @@ listen("list", {
   "copy-line": (which) => (state.captures.length === 0 ? state.copyLine?.(which) : false),
 });
 
-addEventListener("popstate", () => show(new URLSearchParams(location.search).get("q") ?? "", false));
+addEventListener("popstate", () => show(new URLSearchParams(location.search).get("q") ?? "", { remember: false }));
 
 /** Where this list was left for a capture, if that is where the reader comes from. */
 function leftAt() {
@@ -446,7 +447,7 @@ function leftAt() {
   }
 }
 
-await show(new URLSearchParams(location.search).get("q") ?? "", false);
+await show(new URLSearchParams(location.search).get("q") ?? "", { remember: false });
 const left = leftAt();
 if (left) {
   while (state.next !== null && state.captures.length * rows.height < left.top + rows.root.clientHeight) await loadMore();

@@ -82,7 +82,7 @@ export class OpenedFrame {
   /**
    * @param {any} source
    * @param {number} frame
-   * @param {{ resized: () => void, ending: boolean }} options `ending`: the bytes stop in this frame
+   * @param {{ resized: (first: boolean) => void, ending: boolean }} options `resized(true)`: its lines have come; `ending`: the bytes stop in this frame
    */
   constructor(source, frame, { resized, ending }) {
     this.source = source;
@@ -101,7 +101,8 @@ export class OpenedFrame {
     new ResizeObserver(() => {
       if (this.element.offsetHeight === this.height) return;
       this.height = this.element.offsetHeight;
-      resized();
+      resized(!this.settled && this.loaded);
+      this.settled ||= this.loaded;
     }).observe(this.element);
     this.show("raw");
   }
@@ -112,6 +113,7 @@ export class OpenedFrame {
     try {
       const content = kind === "raw" ? await this.#raw() : await this.#json();
       if (this.kind === kind) fill(this.body, content);
+      this.loaded = true;
     } catch (error) {
       fill(this.body, t("frames.failed", { why: error.message }));
     }

@@ -15,6 +15,7 @@ export class Search {
   constructor(root, { changed, seen }) {
     this.root = root;
     this.seen = seen;
+    const placeholder = t(matchMedia("(max-width: 719px)").matches ? "list.search-short" : "list.search");
     this.changed = changed;
     /** @type {string[]} */
     this.filters = [];
@@ -24,7 +25,7 @@ export class Search {
     this.input = /** @type {HTMLInputElement} */ (
       h("input", {
         type: "text", id: "query", autocomplete: "off", spellcheck: "false", role: "combobox", "aria-expanded": "false",
-        "aria-controls": "completions", "aria-label": t("list.search"), placeholder: t("list.search"),
+        "aria-controls": "completions", "aria-label": t("list.search"), placeholder,
       })
     );
     this.count = h("span", { class: "count" });

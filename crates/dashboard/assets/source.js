@@ -112,8 +112,10 @@ export class StoredFrames extends Frames {
   constructor(id) {
     super();
     this.id = id;
-    /** @type {Map<number, any[] | Promise<any>>} */
+    /** @type {Map<number, any[]>} */
     this.pages = new Map();
+    /** @type {Map<number, Promise<void>>} */
+    this.loading = new Map();
     this.failure = null;
   }
 
@@ -140,8 +142,6 @@ export class StoredFrames extends Frames {
     const flags = new Uint8Array(buffer, place, n);
     this.hasEvents ||= flags.some((flag) => flag & NAMES_EVENT);
     this.count = total;
-    // A page that was cut by the end of the stream as it was is asked for again.
-    if (from % PAGE !== 0) this.pages.delete(Math.floor(from / PAGE));
     this.settle(from);
     return n;
   }
@@ -150,35 +150,40 @@ export class StoredFrames extends Frames {
   row(i) {
     const number = Math.floor(i / PAGE);
     const page = this.pages.get(number);
-    if (Array.isArray(page)) {
+    if (page) {
       this.pages.delete(number);
       this.pages.set(number, page);
-      return page[i - number * PAGE] ?? null;
     }
-    if (!page) this.#load(number);
-    return null;
+    const row = page?.[i - number * PAGE] ?? null;
+    // The last page of a stream that grows is asked for again while what is known of it stays on the screen.
+    if (!row && !this.failure) this.#load(number);
+    return row;
   }
 
   #load(number) {
-    const loading = api.frames(this.id, number * PAGE, PAGE).then(
-      ({ frames }) => {
-        if (this.pages.get(number) === loading) this.pages.set(number, frames);
-        this.failure = null;
-        while (this.pages.size > KEPT) this.pages.delete(this.pages.keys().next().value);
+    const known = this.loading.get(number);
+    if (known) return known;
+    const loading = api
+      .frames(this.id, number * PAGE, PAGE)
+      .then(
+        ({ frames }) => {
+          this.pages.set(number, frames);
+          while (this.pages.size > KEPT) this.pages.delete(this.pages.keys().next().value);
+        },
+        (error) => {
+          this.failure = error;
+        },
+      )
+      .finally(() => {
+        this.loading.delete(number);
         this.announce();
-      },
-      (error) => {
-        this.failure = error;
-        this.announce();
-      },
-    );
-    this.pages.set(number, loading);
+      });
+    this.loading.set(number, loading);
     return loading;
   }
 
   /** Tries what failed again. */
   retry() {
-    for (const [number, page] of this.pages) if (!Array.isArray(page)) this.pages.delete(number);
     this.failure = null;
     this.announce();
   }
@@ -186,7 +191,7 @@ export class StoredFrames extends Frames {
   async #rowSoon(i) {
     const row = this.row(i);
     if (row) return row;
-    await this.pages.get(Math.floor(i / PAGE));
+    await this.loading.get(Math.floor(i / PAGE));
     return this.row(i);
   }
 
@@ -201,7 +206,9 @@ export class StoredFrames extends Frames {
     if (!row) return null;
     const next = i + 1 < this.count ? await this.#rowSoon(i + 1) : null;
     const length = next ? next.offset - row.offset : row.length + 4;
-    return { bytes: await api.bytes(this.id, row.offset, Math.min(length, RAW_SHOWN)), offset: row.offset, line: row.line, length };
+    const bytes = await api.bytes(this.id, row.offset, Math.min(length, RAW_SHOWN));
+    // After the last frame there may be fewer bytes than asked for.
+    return { bytes, offset: row.offset, line: row.line, length: length > RAW_SHOWN ? length : bytes.length };
   }
 
   matches(q, signal) {

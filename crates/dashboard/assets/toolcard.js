@@ -84,7 +84,7 @@ export class ToolCard {
     else if (line) line.after(this.stop);
     else this.lines.element.append(this.stop);
     this.opener = opener;
-    fill(this.reason, opener !== null && [h("span", { class: "up" }, "↑ "), t("tool.opened", { n: opener })]);
+    fill(this.reason, opener !== null && [h("span", { class: "up" }, "↑ "), t("tool.opened", { n: opener + 1 })]);
     this.reason.hidden = opener === null;
   }
 

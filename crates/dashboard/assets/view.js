@@ -94,19 +94,20 @@ export class View {
   show(model) {
     const first = this.model === null;
     this.model = model;
+    this.stale = true;
     this.root.classList.add("loaded");
     this.root.classList.toggle("is-open", this.open);
     this.ending = endingOf(model.summary, model.reading, { end: this.end, source: model.source, partial: () => this.answer.text() });
     this.#head();
     this.#lane();
+    this.#tabs();
     const { reading, source } = model;
     const shared = { reading, source, open: this.open, ending: this.ending };
     this.answer.show(shared);
     this.frames.show(shared);
     this.findings.show(shared);
-    this.#tabs();
+    if (first) this.#openFindings();
     if (first) requestAnimationFrame(() => this.#selected(this.selection.value, { scroll: true }));
-    this.stale = true;
   }
 
   /** Writes what goes on by itself while a stream is open. */
@@ -117,9 +118,15 @@ export class View {
   }
 
   #head() {
-    const { summary, reading, ending, source } = this.model;
-    const newest = source.count ? source.at[source.count - 1] : Number.NaN;
-    const quiet = this.open && !Number.isNaN(newest) ? this.now() - newest : 0;
+    const { summary, reading, ending } = this.model;
+    if (this.heardFrames !== reading.counts.frames) {
+      this.heardFrames = reading.counts.frames;
+      this.heardAt = performance.now();
+    }
+    // A silence is only claimed where nothing was heard either: this page may be behind.
+    const newest = reading.timing?.last_byte_ms ?? Number.NaN;
+    const silent = this.open && !Number.isNaN(newest) && performance.now() - this.heardAt > 900;
+    const quiet = silent ? this.now() - newest : 0;
     const words = verdict({ summary, reading, ending, counts: countFindings(reading.findings), quiet });
     const key = JSON.stringify(words);
     if (this.sentence.dataset.key !== key) {
@@ -136,7 +143,8 @@ export class View {
     const parts = [];
     if (summary) {
       const status = summary.status;
-      parts.push(h("span", { class: "mono" }, h("b", null, summary.method), " ", summary.path.replace(/^\//, ""), status !== null && h("span", { class: `chip ${status >= 400 ? "red" : ""}` }, status)));
+      parts.push(h("span", { class: "mono" }, h("b", null, summary.method), " ", summary.path.replace(/^\//, "")));
+      if (status !== null) parts.push(h("span", { class: "status" }, h("span", { class: `chip ${status >= 400 ? "red" : ""}` }, status)));
       parts.push(summary.model, summary.format ?? reading.format, summary.choices > 1 && h("span", { class: "mono" }, `n=${summary.choices}`), startTime(summary));
     } else {
       parts.push(reading.format, reading.framing, reading.model, t("verdict.whole-frames", { n: number(reading.counts.frames) }), reading.timing && t("verdict.stamped"));
@@ -145,7 +153,7 @@ export class View {
     const key = shown.map((part) => part.textContent ?? part).join("|");
     if (this.meta.dataset.key === key) return;
     this.meta.dataset.key = key;
-    fill(this.meta, shown.map((part) => h("span", null, part)));
+    fill(this.meta, shown.map((part) => (part.className === "status" ? part : h("span", null, part))));
   }
 
   #lane() {
@@ -169,7 +177,7 @@ export class View {
       bandLabels: reading.outputs.map((output) => t("lane.choice", { n: output.index })),
       now: () => (summary ? this.now() : 0),
     });
-    if (!this.open || !this.lastGaps || performance.now() - this.lastGaps > 1000) {
+    if (!this.open || !this.gaps.gaps.length || performance.now() - this.lastGaps > 1000) {
       this.lastGaps = performance.now();
       this.gaps.show(source);
     }
@@ -179,9 +187,21 @@ export class View {
   traced() {
     this.answer.times();
     this.#lane();
+    // What the address selects can be scrolled to now that it is here.
+    if (!this.revealed && this.model.source.count > 0) {
+      this.revealed = true;
+      this.#selected(this.selection.value, { scroll: true });
+    }
   }
 
   // Tabs
+
+  /** Where the findings have no pane of their own, they are shown first on load if something is wrong. */
+  #openFindings() {
+    const { error, warning } = countFindings(this.model.reading.findings);
+    const asked = new URLSearchParams(location.search).size > 0;
+    if (!asked && !this.open && error + warning > 0 && !WIDE.matches && !NARROW.matches) this.selection.set({ tab: "findings" });
+  }
 
   #shownTab() {
     const { tab } = this.selection.value;
@@ -326,7 +346,10 @@ export class View {
       },
       "open-frame": () => (this.selection.value.frame === null ? false : this.selection.set({ opened: !this.selection.value.opened })),
       enter: () => (this.selection.value.frame === null ? false : this.selection.set({ opened: !this.selection.value.opened })),
-      findings: (which) => this.findings.step(which === 0 ? -1 : 1),
+      findings: (which) => {
+        if (!WIDE.matches) this.selection.set({ tab: "findings" });
+        return this.findings.step(which === 0 ? -1 : 1);
+      },
       step: (which) => this.step(which === 0 ? -1 : 1),
       zoom: (which) => this.lane.zoom(which === 0 ? 0.5 : 2),
       whole: () => this.lane.fit(),

@@ -5,6 +5,8 @@ import { duration, number, size } from "./format.js";
 
 const one = (n, single, many) => `${number(n)} ${n === 1 ? single : many}`;
 
+const few = (n, single, many) => (n === 1 ? `one ${single}` : one(n, single, many));
+
 const ENGLISH = {
   "nav.pages": "Pages",
   "nav.captures": "Captures",
@@ -135,10 +137,9 @@ const ENGLISH = {
   "verdict.bad-arguments": ({ n }) => (n === 1 ? "the arguments of one are not JSON" : `the arguments of ${number(n)} are not JSON`),
   "verdict.nothing-wrong": "nothing wrong",
   "verdict.findings": ({ error, warning, note }) =>
-    [error && one(error, "error", "errors"), warning && one(warning, "warning", "warnings"), note && one(note, "note", "notes")]
+    [error && few(error, "error", "errors"), warning && few(warning, "warning", "warnings"), note && few(note, "note", "notes")]
       .filter(Boolean)
-      .join(", ")
-      .replace(/^1 /, "one "),
+      .join(", "),
   "verdict.upstream": "the upstream {how} {where}, {time} in.",
   "verdict.upstream-reset": "reset the connection",
   "verdict.upstream-closed": "closed the connection",
@@ -295,6 +296,7 @@ const ENGLISH = {
   "answer.image": "Image, {size}",
   "answer.part": "{kind}",
   "answer.error": "The stream ended in an error",
+  "answer.error-body": "The upstream answered with an error",
   "tool.call": "call {n}",
   "tool.valid": "valid JSON",
   "tool.invalid": "not JSON",
