@@ -10,7 +10,7 @@ use teeline_capture::Ending;
 #[tokio::test]
 async fn errors_have_one_shape() {
     let bench = bench();
-    let id = bench.record(WHOLE, Ending::Clean);
+    let id = bench.record(WHOLE, Ending::Clean).await;
     let unknown = "0190b6a5-2f4e-7c31-9d2a-5b8f0e6a1c77";
     let table = [
         (Method::GET, format!("/api/captures/{unknown}"), 404),
@@ -43,7 +43,10 @@ async fn errors_have_one_shape() {
 #[tokio::test]
 async fn the_list_is_newest_first_in_pages() {
     let bench = bench();
-    let ids: Vec<_> = (0..5).map(|_| bench.record(WHOLE, Ending::Clean).to_string()).collect();
+    let mut ids = Vec::new();
+    for _ in 0..5 {
+        ids.push(bench.record(WHOLE, Ending::Clean).await.to_string());
+    }
     let mut seen = Vec::new();
     let mut path = "/api/captures?limit=2".to_owned();
     loop {
@@ -61,7 +64,7 @@ async fn the_list_is_newest_first_in_pages() {
 #[tokio::test]
 async fn a_capture_has_its_parts() {
     let bench = bench();
-    let id = bench.record(WHOLE, Ending::Clean);
+    let id = bench.record(WHOLE, Ending::Clean).await;
     let capture = bench.get(&format!("/api/captures/{id}")).await.json();
     assert_eq!(capture["summary"]["id"], id.to_string());
     assert_eq!(capture["request"]["method"], "POST");
@@ -78,7 +81,7 @@ async fn a_capture_has_its_parts() {
 #[tokio::test]
 async fn bytes_are_those_of_the_body() {
     let bench = bench();
-    let id = bench.record(WHOLE, Ending::Clean);
+    let id = bench.record(WHOLE, Ending::Clean).await;
     let table: [(String, &[u8]); 5] = [
         (String::new(), WHOLE),
         ("?offset=6&length=10".to_owned(), &WHOLE[6..16]),
@@ -107,7 +110,8 @@ async fn the_catalogue_is_given_whole() {
 #[tokio::test]
 async fn what_was_deleted_is_gone() {
     let bench = bench();
-    let (first, second) = (bench.record(WHOLE, Ending::Clean), bench.record(WHOLE, Ending::Clean));
+    let first = bench.record(WHOLE, Ending::Clean).await;
+    let second = bench.record(WHOLE, Ending::Clean).await;
     assert_eq!(bench.delete(&format!("/api/captures/{first}")).await.status, 204);
     assert_eq!(bench.get(&format!("/api/captures/{first}")).await.status, 404);
     assert_eq!(bench.get(&format!("/api/captures/{second}")).await.status, 200);

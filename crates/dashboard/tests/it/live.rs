@@ -56,7 +56,7 @@ impl Events {
 async fn the_feed_says_what_starts_ends_and_goes() {
     let bench = bench();
     let mut events = events(&bench, "/api/live").await;
-    let id = bench.record(WHOLE, Ending::Clean);
+    let id = bench.record(WHOLE, Ending::Clean).await;
     let mut states = Vec::new();
     while states.last().map(String::as_str) != Some("ended") {
         let (name, data) = events.next().await.unwrap();
@@ -80,8 +80,7 @@ async fn the_feed_says_what_starts_ends_and_goes() {
 #[tokio::test]
 async fn an_ended_capture_gives_its_reading_and_the_end() {
     let bench = bench();
-    let id = bench.record(WHOLE, Ending::Clean);
-    bench.ended(id).await;
+    let id = bench.record(WHOLE, Ending::Clean).await;
     let mut events = events(&bench, &format!("/api/captures/{id}/live")).await;
     let (name, reading) = events.next().await.unwrap();
     assert_eq!((name.as_str(), reading["schema"].as_str()), ("reading", Some("teeline.reading/1")));
@@ -93,7 +92,7 @@ async fn an_ended_capture_gives_its_reading_and_the_end() {
 #[tokio::test]
 async fn an_open_capture_is_followed_to_its_end() {
     let bench = bench();
-    let tap = bench.store.recorder().begin(request_head("/openai/v1/chat/completions"));
+    let tap = bench.begin(request_head("/openai/v1/chat/completions")).await;
     tap.response(response_head());
     let mut events = events(&bench, &format!("/api/captures/{}/live", tap.id())).await;
     assert_eq!(events.next().await.unwrap().0, "reading");

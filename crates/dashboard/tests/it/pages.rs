@@ -8,7 +8,7 @@ use crate::support::{bench, request, request_head};
 #[tokio::test]
 async fn the_pages_are_there() {
     let bench = bench();
-    let id = bench.record(crate::support::WHOLE, teeline_capture::Ending::Clean);
+    let id = bench.record(crate::support::WHOLE, teeline_capture::Ending::Clean).await;
     for path in
         ["/".to_owned(), "/?q=state:open".to_owned(), "/read".to_owned(), format!("/captures/{id}")]
     {
@@ -34,7 +34,7 @@ async fn what_is_not_there_is_said_on_a_page() {
 #[tokio::test]
 async fn every_asset_that_a_page_names_is_served() {
     let bench = bench();
-    let id = bench.record(crate::support::WHOLE, teeline_capture::Ending::Clean);
+    let id = bench.record(crate::support::WHOLE, teeline_capture::Ending::Clean).await;
     for path in
         ["/".to_owned(), "/read".to_owned(), format!("/captures/{id}"), "/nothing".to_owned()]
     {
@@ -88,7 +88,7 @@ async fn hostile_names_are_escaped() {
     let bench = bench();
     let mut head = request_head("/openai/\"><script>alert(1)</script>");
     head.upstream = "<img src=x onerror=alert(1)>".to_owned();
-    let tap = bench.store.recorder().begin(head);
+    let tap = bench.begin(head).await;
     let html = bench.get(&format!("/captures/{}", tap.id())).await.text();
     assert!(!html.contains("<script>alert"), "{html}");
     assert!(!html.contains("<img"), "{html}");
@@ -102,7 +102,7 @@ async fn hostile_names_are_escaped() {
 async fn words_in_templates_are_those_of_the_catalogue() {
     let words = include_str!("../../assets/words.js");
     let bench = bench();
-    let id = bench.record(crate::support::WHOLE, teeline_capture::Ending::Clean);
+    let id = bench.record(crate::support::WHOLE, teeline_capture::Ending::Clean).await;
     for path in
         ["/".to_owned(), "/read".to_owned(), format!("/captures/{id}"), "/nothing".to_owned()]
     {

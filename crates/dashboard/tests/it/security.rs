@@ -162,7 +162,7 @@ async fn every_answer_has_the_headers_that_keep_it_inert() {
 #[tokio::test]
 async fn pages_hold_no_inline_script_or_style() {
     let bench = bench();
-    let id = bench.record(crate::support::WHOLE, teeline_capture::Ending::Clean);
+    let id = bench.record(crate::support::WHOLE, teeline_capture::Ending::Clean).await;
     for path in
         ["/".to_owned(), "/read".to_owned(), format!("/captures/{id}"), "/nothing".to_owned()]
     {

@@ -5,8 +5,11 @@ use axum::body::{Body, to_bytes};
 use bytes::Bytes;
 use http::{HeaderMap, Method, Request, StatusCode};
 use serde_json::Value;
-use teeline_capture::{CaptureId, Ending, RequestHead, ResponseHead, Store, StoreOptions};
+use teeline_capture::{
+    CaptureId, Change, Ending, RequestHead, ResponseHead, State, Store, StoreOptions, Summary, Tap,
+};
 use teeline_dashboard::{Dashboard, router};
+use tokio::sync::broadcast::Receiver;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
 
@@ -76,8 +79,18 @@ impl Bench {
         self.send(request(Method::DELETE, path, Body::empty())).await
     }
 
-    /// Records a Chat Completions exchange with this body.
-    pub(crate) fn record(&self, body: &'static [u8], ending: Ending) -> CaptureId {
+    /// Begins an exchange, and waits until the store has it.
+    pub(crate) async fn begin(&self, head: RequestHead) -> Tap {
+        let mut feed = self.store.feed();
+        let tap = self.store.recorder().begin(head);
+        let id = tap.id();
+        wait(&mut feed, |summary| summary.id == id).await;
+        tap
+    }
+
+    /// Records a Chat Completions exchange with this body, and waits until it is final.
+    pub(crate) async fn record(&self, body: &'static [u8], ending: Ending) -> CaptureId {
+        let mut feed = self.store.feed();
         let tap = self.store.recorder().begin(request_head("/openai/v1/chat/completions"));
         tap.request_body(&Bytes::from_static(br#"{"model":"m-1","messages":[]}"#));
         tap.request_end(true);
@@ -86,17 +99,20 @@ impl Bench {
         tap.chunk(&Bytes::from_static(body));
         tap.written(body.len() as u64);
         tap.end(ending);
-        tap.id()
+        let id = tap.id();
+        drop(tap);
+        wait(&mut feed, |summary| summary.id == id && summary.state != State::Open).await;
+        id
     }
+}
 
-    /// Waits until the capture is final: its last change went through the feed.
-    pub(crate) async fn ended(&self, id: CaptureId) {
-        loop {
-            let mut feed = self.store.feed();
-            if self.store.summary(id).unwrap().state != teeline_capture::State::Open {
-                return;
-            }
-            let _ = feed.recv().await;
+/// Waits for a change of a capture.
+pub(crate) async fn wait(feed: &mut Receiver<Change>, is_it: impl Fn(&Summary) -> bool) {
+    loop {
+        if let Change::Capture(summary) = feed.recv().await.unwrap()
+            && is_it(&summary)
+        {
+            return;
         }
     }
 }
