@@ -1,6 +1,6 @@
 //! A long stream costs the proxy no memory: what was read is let go.
 
-use std::io::Read as _;
+use std::{io::Read as _, time::Duration};
 
 use sha2::{Digest as _, Sha256};
 use teeline_script::Script;
@@ -16,13 +16,12 @@ fn world() -> World {
     let frame = chat::delta(0, &serde_json::json!({ "content": "word " }));
     let chunk = format!("{:x}\r\n{frame}\r\n", frame.len());
     World::start(move |_| {
-        Script::sse_head()
-            .repeat(chunk.clone(), BEFORE)
-            .gate("rest")
-            .repeat(chunk.clone(), FRAMES - BEFORE)
-            .chunk(chat::finish(0, "stop"))
-            .chunk(chat::DONE)
-            .last_chunk()
+        let before = Script::sse_head().repeat(chunk.clone(), BEFORE).gate("rest");
+        // Bursts with a breath between them: an unoptimised recorder is to keep up, this is about memory.
+        let breath = Duration::from_millis(5);
+        let rest = (1..FRAMES / BEFORE)
+            .fold(before, |script, _| script.repeat(chunk.clone(), BEFORE).pause(breath));
+        rest.chunk(chat::finish(0, "stop")).chunk(chat::DONE).last_chunk()
     })
 }
 

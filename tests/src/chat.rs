@@ -77,7 +77,7 @@ pub fn two_choices() -> Vec<String> {
             frames.push(delta(choice, &json!({ "content": format!("{piece}{choice}") })));
         }
     }
-    frames.extend([finish(1, "length"), finish(0, "stop"), usage(), DONE.to_owned()]);
+    frames.extend([finish(1, "stop"), finish(0, "stop"), usage(), DONE.to_owned()]);
     frames
 }
 
