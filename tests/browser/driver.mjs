@@ -61,3 +61,4 @@ for await (const line of createInterface({ input: process.stdin })) {
   process.stdout.write(JSON.stringify(answer) + "\n");
 }
 await browser.close();
+process.exit(0); // standard input may still be open

@@ -25,7 +25,7 @@ fn a_capture_appears_grows_and_ends() {
     let home = format!("http://{}/", world.teeline.dashboard);
     browser.goto(&home);
     // Nothing yet: the page tells how to begin, with this proxy's own address.
-    browser.wait_text("body", &format!("http://{}/openai/v1", world.teeline.proxy));
+    browser.wait_text("body", &format!("http://{}/test/v1", world.teeline.proxy));
 
     let mut client = world.ask();
     browser.wait_text("body", "First words");

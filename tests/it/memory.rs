@@ -66,7 +66,13 @@ fn stream_and_measure(world: &World, watch: bool) {
     let capture = world.ended();
     let peak = world.teeline.memory_kib("VmHWM");
     assert_eq!(capture["summary"]["sha256"], expected.as_str(), "the stored bytes");
-    assert_eq!(capture["summary"]["frames"], FRAMES + 2);
+    assert_eq!(
+        capture["summary"]["frames"],
+        FRAMES + 2,
+        "{} {}",
+        capture["reading"]["counts"],
+        capture["reading"]["findings"]
+    );
     let growth = peak.saturating_sub(before);
     assert!(
         growth <= GROWTH_KIB,

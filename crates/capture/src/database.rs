@@ -103,7 +103,9 @@ impl Database {
             connection.busy_timeout(READER_WAIT)?;
             connection
         };
-        let result = read(&connection);
+        // One state of the store for all that is asked: between two statements the writer may commit, and a
+        // segment that the first did not find would be taken for missing by the second.
+        let result = connection.unchecked_transaction().and_then(|transaction| read(&transaction));
         self.give_back(connection);
         result.map_err(|error| explain(error.into(), path))
     }
