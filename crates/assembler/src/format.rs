@@ -7,13 +7,14 @@ use teeline_finding::{Kind, excerpt};
 
 use crate::{
     draft::Draft,
+    gemini,
     json::{Json, Object},
     openai_chat,
     response::Writer,
 };
 
 /// Every format that is read. The order means nothing: detection orders the tests.
-pub static FORMATS: &[Format] = &[openai_chat::FORMAT];
+pub static FORMATS: &[Format] = &[openai_chat::FORMAT, gemini::FORMAT];
 
 /// The format of this name (contract 3.1).
 pub fn format(name: &str) -> Option<&'static Format> {

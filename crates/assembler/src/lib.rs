@@ -111,6 +111,7 @@ mod draft;
 mod failure;
 mod format;
 mod frame_log;
+mod gemini;
 mod json;
 mod judge;
 mod node;

@@ -33,6 +33,11 @@ impl Node {
         Self::from(Json::NULL)
     }
 
+    /// `true` or `false`.
+    pub fn bool(value: bool) -> Self {
+        Self::Raw(if value { "true" } else { "false" }.into())
+    }
+
     /// A string.
     pub fn string(text: &str) -> Self {
         let mut raw = String::with_capacity(text.len() + 2);

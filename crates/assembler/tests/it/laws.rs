@@ -115,12 +115,11 @@ fn line_ends_marks_and_comments_change_nothing() {
         if !body.starts_with('\u{feff}') {
             harmless(&format!("{name} with a BOM"), &body, &format!("\u{feff}{body}"), Some("bom"));
         }
-        let commented: String =
-            body.split_inclusive('\n')
-                .map(|line| {
-                    if line.starts_with("data:") { format!(": x\n{line}") } else { line.to_owned() }
-                })
-                .collect();
+        let end = if body.contains("\r\n") { "\r\n" } else { "\n" };
+        let comment = |line: &str| {
+            if line.starts_with("data:") { format!(": x{end}{line}") } else { line.to_owned() }
+        };
+        let commented: String = body.split_inclusive('\n').map(comment).collect();
         harmless(&format!("{name} with comments"), &body, &commented, None);
     }
 }

@@ -2,9 +2,11 @@
 #![cfg(test)]
 
 mod cases;
+mod gemini;
 mod judge;
 mod laws;
 mod live;
+mod near;
 mod openai_chat;
 mod support;
 mod unknown;
