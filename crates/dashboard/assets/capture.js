@@ -2,7 +2,7 @@
 import * as api from "./api.js";
 import { byId, fill, h, icon } from "./dom.js";
 import { number } from "./format.js";
-import { member } from "./json.js";
+import { member, pretty } from "./json.js";
 import { listen, showHints } from "./keys.js";
 import { follow } from "./live.js";
 import { commonActions, copy, openMenu, showBack, showLost, toast, toastUndo } from "./shell.js";
@@ -39,7 +39,7 @@ let ended = false;
 async function responseText() {
   const text = model ? member(model.readingText(), ["response"]) : null;
   if (text === null || text === "null") throw new Error(t("action.no-response"));
-  return model.summary.state === "open" ? text : api.exportText(id, "response");
+  return pretty(text).text;
 }
 
 function exportMenu(anchor = exportButton) {

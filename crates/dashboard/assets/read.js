@@ -2,7 +2,7 @@
 import * as api from "./api.js";
 import { byId, debounce, fill, h, icon } from "./dom.js";
 import { EXAMPLES } from "./examples.js";
-import { member } from "./json.js";
+import { member, pretty } from "./json.js";
 import { listen, showHints } from "./keys.js";
 import { Paste } from "./paste.js";
 import { commonActions, copy, toast } from "./shell.js";
@@ -123,7 +123,7 @@ async function saveCapture() {
   if (!answer) return false;
   try {
     const { value } = await api.read(body, { format: format.value, save: true });
-    location.assign(`/captures/${value.id_of_capture ?? value.capture ?? value.id}`);
+    location.assign(`/captures/${value.capture_id}`);
   } catch (error) {
     toast(error.message);
   }
@@ -133,7 +133,7 @@ async function saveCapture() {
 async function responseText() {
   const text = answer ? member(view.model.readingText(), ["response"]) : null;
   if (text === null || text === "null") throw new Error(t("action.no-response"));
-  return text;
+  return pretty(text).text;
 }
 
 const readSoon = debounce(() => {

@@ -189,7 +189,7 @@ export class Rows {
         drawn.element.classList.add("fresh");
         item.fresh = false;
       }
-      this.spacer.append(drawn.element);
+      this.#insert(drawn.element, i);
     }
     if (drawn.top !== i) {
       drawn.top = i;
@@ -202,6 +202,15 @@ export class Rows {
       drawn.element.classList.toggle("selected", isSelected);
       drawn.element.tabIndex = isSelected ? 0 : -1;
     }
+  }
+
+  /** Puts a new row before the next one that is drawn: the order in the document is that on the screen. */
+  #insert(element, i) {
+    let next = null;
+    for (const other of this.drawn.values()) {
+      if (other.element !== element && other.top > i && (next === null || other.top < next.top)) next = other;
+    }
+    this.spacer.insertBefore(element, next?.element ?? null);
   }
 
   /** Writes a row again after its summary changed. */

@@ -1,7 +1,8 @@
 //! A dashboard over a store in memory, filled by made-up streams as they happen: whole, with reasoning and
 //! silences, tool calls, two choices, broken, left, failed, and one that never ends.
 //!
-//! `cargo run -p teeline-dashboard --example sample -- 127.0.0.1:4791 [more captures]`
+//! `cargo run -p teeline-dashboard --example sample -- 127.0.0.1:4791 [more captures]`; `SAMPLE_DELAY`: how many
+//! milliseconds the list stays empty.
 #![expect(clippy::print_stdout, reason = "an example says where it is")]
 
 use std::time::Duration;
@@ -343,7 +344,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let listener =
         TcpListener::bind(args.next().unwrap_or_else(|| "127.0.0.1:0".to_owned())).await?;
     let more: usize = args.next().map_or(Ok(0), |n| n.parse())?;
-    let empty = more == 0 && std::env::var_os("SAMPLE_EMPTY").is_some();
+    let delay = std::env::var("SAMPLE_DELAY").map_or(Ok(0), |ms| ms.parse())?;
     let address = listener.local_addr()?;
     println!("http://{address}");
     let store = Store::in_memory(StoreOptions::default())?;
@@ -361,9 +362,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         shutdown: CancellationToken::new(),
     };
     tokio::spawn(async move {
-        if empty {
-            return;
-        }
+        sleep(Duration::from_millis(delay)).await;
         let recorder = store.recorder();
         crowd(&recorder, more).await;
         for make in [failed, limited, hostile, left, choices, tools, broken, whole] {

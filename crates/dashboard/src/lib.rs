@@ -32,6 +32,7 @@ mod assets;
 mod columns;
 mod delete;
 mod error;
+mod export;
 mod frames;
 mod live;
 mod pages;
@@ -115,6 +116,7 @@ pub fn router(dashboard: Dashboard) -> Router {
         .route("/api/captures/{id}/columns", get(columns::columns))
         .route("/api/captures/{id}/matches", get(frames::matches))
         .route("/api/captures/{id}/bytes", get(frames::bytes))
+        .route("/api/captures/{id}/export", get(export::export))
         .route("/api/captures/{id}/provenance", get(api::provenance))
         .route("/api/captures/{id}/live", get(live::capture))
         .route("/api/live", get(live::feed))

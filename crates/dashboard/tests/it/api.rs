@@ -20,6 +20,9 @@ async fn errors_have_one_shape() {
         (Method::GET, format!("/api/captures/{unknown}/bytes"), 404),
         (Method::GET, format!("/api/captures/{unknown}/provenance"), 404),
         (Method::GET, format!("/api/captures/{unknown}/live"), 404),
+        (Method::GET, format!("/api/captures/{unknown}/export?as=raw"), 404),
+        (Method::GET, format!("/api/captures/{id}/export?as=nonsense"), 400),
+        (Method::GET, format!("/api/captures/{id}/export"), 400),
         (Method::DELETE, format!("/api/captures/{unknown}"), 404),
         (Method::GET, "/api/captures/nonsense".to_owned(), 404),
         (Method::GET, "/api/captures?limit=many".to_owned(), 400),
@@ -93,6 +96,19 @@ async fn bytes_are_those_of_the_body() {
         let answer = bench.get(&format!("/api/captures/{id}/bytes{query}")).await;
         assert_eq!(answer.body, expected, "{query}");
     }
+}
+
+#[tokio::test]
+async fn an_export_is_a_file() {
+    let bench = bench();
+    let id = bench.record(WHOLE, Ending::Clean).await;
+    let answer = bench.get(&format!("/api/captures/{id}/export?as=raw")).await;
+    assert_eq!(answer.status, 200);
+    assert_eq!(answer.body, WHOLE);
+    let disposition = answer.header("content-disposition");
+    assert!(disposition.starts_with("attachment; filename=\""), "{disposition}");
+    assert!(disposition.contains(&id.to_string()), "{disposition}");
+    assert_eq!(answer.header("x-content-type-options"), "nosniff");
 }
 
 #[tokio::test]
