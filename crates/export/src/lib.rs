@@ -1,8 +1,46 @@
-//! What leaves a capture.
+//! What leaves a capture: the forms in which people paste streams elsewhere (contract, section 5).
+//!
+//! ```
+//! use teeline_capture::{Ending, RequestHead, ResponseHead, Store, StoreOptions};
+//! use teeline_export::{Kind, export};
+//!
+//! let store = Store::in_memory(StoreOptions::default())?;
+//! let tap = store.recorder().begin(RequestHead {
+//!     upstream: "openai".into(),
+//!     method: "POST".into(),
+//!     target: "/openai/v1/chat/completions".into(),
+//!     url: "https://api.openai.com/v1/chat/completions".into(),
+//!     version: "HTTP/1.1",
+//!     headers: vec![("Authorization".into(), "Bearer sk-0123456789".into())],
+//!     client: None,
+//! });
+//! tap.response(ResponseHead { status: 200, reason: None, version: "HTTP/1.1", headers: vec![] });
+//! tap.chunk(&"data: [DONE]\n\n".into());
+//! tap.end(Ending::Clean);
+//! let id = tap.id();
+//! drop(tap);
+//! store.shutdown();
+//!
+//! let mut stamped = Vec::new();
+//! export(&store, id, Kind::Stamped, &mut stamped)?;
+//! let stamped = String::from_utf8(stamped)?;
+//! assert!(stamped.lines().all(|line| line.as_bytes()[26] == b'Z'), "{stamped}");
+//!
+//! let mut curl = Vec::new();
+//! export(&store, id, Kind::Curl, &mut curl)?;
+//! assert!(String::from_utf8(curl)?.contains(r#"'Authorization: Bearer '"$OPENAI_API_KEY""#));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod curl;
+mod har;
+mod pretty;
+mod stamped;
 
 use std::io::Write;
 
-use teeline_capture::{CaptureId, Piece, Store, StoreError};
+use teeline_assembler::FrameRow;
+use teeline_capture::{CaptureId, Piece, Pieces, Store, StoreError};
 
 /// What can be exported (contract 5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -105,7 +143,11 @@ pub enum ExportError {
     Write(#[from] std::io::Error),
 }
 
-/// Writes a capture as `kind`.
+/// Frames that are fetched at a time.
+const PAGE: usize = 1000;
+
+/// Writes a capture as `kind`. What is large is written as it is read, so memory does not grow with it
+/// (but for `reading` and `har`, which are one JSON document each).
 ///
 /// # Errors
 ///
@@ -116,11 +158,80 @@ pub fn export(
     kind: Kind,
     out: &mut dyn Write,
 ) -> Result<(), ExportError> {
-    let _ = kind;
-    for piece in store.body(id)? {
+    match kind {
+        Kind::Raw => bytes(store.body(id)?, out),
+        Kind::RawEncoded => bytes(store.chunks(id)?, out),
+        Kind::Stamped => stamped::write(store, id, out),
+        Kind::Text => text(store, id, out),
+        Kind::Response => response(store, id, out),
+        Kind::Reading => reading(store, id, out),
+        Kind::Frames => each_page(store, id, |rows| rows.iter().try_for_each(|row| line(out, row))),
+        Kind::Har => har::write(store, id, out),
+        Kind::Curl => Ok(out.write_all(curl::command(&store.exchange(id)?).as_bytes())?),
+    }
+}
+
+fn bytes(pieces: Pieces, out: &mut dyn Write) -> Result<(), ExportError> {
+    for piece in pieces {
         if let Piece::Chunk(chunk) = piece? {
             out.write_all(&chunk.bytes)?;
         }
     }
     Ok(())
+}
+
+/// The answers' texts, a blank line between those of several choices.
+fn text(store: &Store, id: CaptureId, out: &mut dyn Write) -> Result<(), ExportError> {
+    let reading = store.reading(id)?;
+    let texts: Vec<&str> = reading.outputs.iter().map(|output| output.text.as_str()).collect();
+    Ok(out.write_all(texts.join("\n\n").as_bytes())?)
+}
+
+fn response(store: &Store, id: CaptureId, out: &mut dyn Write) -> Result<(), ExportError> {
+    let reading = store.reading(id)?;
+    let Some(response) = &reading.response else {
+        let format = reading.format;
+        return Err(ExportError::Nothing(format!(
+            "a stream of format {format} has no equivalent response"
+        )));
+    };
+    out.write_all(pretty::pretty(response.get()).as_bytes())?;
+    Ok(out.write_all(b"\n")?)
+}
+
+fn reading(store: &Store, id: CaptureId, out: &mut dyn Write) -> Result<(), ExportError> {
+    let mut reading = (*store.reading(id)?).clone();
+    reading.frames = Some(all_rows(store, id)?);
+    line(out, &reading)
+}
+
+fn line(out: &mut dyn Write, value: &impl serde::Serialize) -> Result<(), ExportError> {
+    serde_json::to_writer(&mut *out, value).map_err(std::io::Error::from)?;
+    Ok(out.write_all(b"\n")?)
+}
+
+pub(crate) fn all_rows(store: &Store, id: CaptureId) -> Result<Vec<FrameRow>, ExportError> {
+    let mut all = Vec::new();
+    each_page(store, id, |rows| {
+        all.extend(rows);
+        Ok(())
+    })?;
+    Ok(all)
+}
+
+fn each_page(
+    store: &Store,
+    id: CaptureId,
+    mut take: impl FnMut(Vec<FrameRow>) -> Result<(), ExportError>,
+) -> Result<(), ExportError> {
+    let mut offset = 0;
+    loop {
+        let (total, rows) = store.frames(id, offset, PAGE)?;
+        offset += rows.len() as u64;
+        let last = rows.is_empty() || total <= offset;
+        take(rows)?;
+        if last {
+            return Ok(());
+        }
+    }
 }
