@@ -114,7 +114,7 @@ impl Block {
     /// The frame; `terminated`: its blank line came.
     pub(crate) fn into_frame(mut self, index: u64, terminated: bool) -> Frame {
         let data = self.join();
-        let glued = data.as_ref().is_some_and(|data| is_glued(&self.data, data));
+        let glued = is_glued(&self.data);
         let mut recovered = self.recovered;
         if glued {
             recovered.splice(..0, self.data.drain(..).map(Data::from_well_formed));
@@ -149,10 +149,10 @@ impl Block {
     }
 }
 
-/// Several values where the framing allows one: the whole is not JSON, each line is (or is `[DONE]`).
-fn is_glued(lines: &[Bytes], data: &Data) -> bool {
+/// Several values where the framing allows one: each line is JSON (or `[DONE]`), so the whole is not.
+fn is_glued(lines: &[Bytes]) -> bool {
     let reads = |line: &Bytes| std::str::from_utf8(line).is_ok_and(reads_whole);
-    lines.len() > 1 && lines.iter().all(reads) && json::check(data.as_str()).is_err()
+    lines.len() > 1 && lines.iter().all(reads)
 }
 
 /// Whether data is whole: JSON, or the sentinel.

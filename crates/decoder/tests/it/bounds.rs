@@ -88,6 +88,13 @@ fn beyond_the_bound() {
     }
 }
 
+/// What was read up to there is told all the same.
+#[test]
+fn crlf_before_the_bound() {
+    let body = "data: 1\r\n\r\ndata: 123\r\n";
+    assert_eq!(read_all_ways(&bounded(Framing::Sse, 9), body).ids(), ["too-large", "crlf"]);
+}
+
 /// Ill-formed bytes are measured as what they become.
 #[test]
 fn ill_formed_bytes_are_measured_as_replaced() {
@@ -119,13 +126,13 @@ impl Drop for Tracked {
 }
 
 /// The most bytes of chunks that were alive at once, while `chunk` was pushed `times` times.
-fn most_alive(options: Options, chunk: &'static str, times: usize) -> usize {
+fn most_alive(options: Options, chunk: &str, times: usize) -> usize {
     let alive = Arc::new(AtomicUsize::new(0));
     let mut decoder = Decoder::new(options);
     let mut findings = Findings::default();
     let mut most = 0;
     for _ in 0..times {
-        let bytes = Bytes::from_static(chunk.as_bytes());
+        let bytes = Bytes::copy_from_slice(chunk.as_bytes());
         alive.fetch_add(bytes.len(), Ordering::SeqCst);
         decoder.push(Bytes::from_owner(Tracked { bytes, alive: Arc::clone(&alive) }));
         while decoder.next_frame(&mut findings).is_some() {}
@@ -145,10 +152,28 @@ fn chunks_are_let_go() {
             let most = most_alive(bounded(framing, 1000), chunk, 5_000);
             assert!(most <= 1000 + chunk.len(), "{framing:?}, {chunk:?}: {most}");
         }
+        // What comes in one chunk with something too large goes with it.
+        let chunk = format!("[\"{}\"]\n\n[1\n\n", "x".repeat(2_000));
+        assert!(most_alive(bounded(framing, 1000), &chunk, 10) <= 2 * chunk.len(), "{framing:?}");
     }
     for chunk in ["data: 123\n\n", "1\n", "{\"a\":1}\n", ",{\"a\":1}", "x", "\n", "["] {
         let most = most_alive(Options { bound: 1000, ..pasted() }, chunk, 5_000);
         assert!(most <= 1000 + chunk.len(), "{chunk:?}: {most}");
+    }
+}
+
+/// What cannot fit is not waited for: reading stops before the line, the element or the string ends.
+#[test]
+fn it_stops_before_the_end() {
+    for framing in [Framing::Sse, Framing::Ndjson, Framing::JsonArray] {
+        let mut decoder = Decoder::new(bounded(framing, 100));
+        let mut findings = Findings::default();
+        for _ in 0..4 {
+            assert!(!decoder.stopped(), "{framing:?}");
+            decoder.push(Bytes::from(vec![b'{'; 90]));
+            assert_eq!(decoder.next_frame(&mut findings), None, "{framing:?}");
+        }
+        assert!(decoder.stopped(), "{framing:?}");
     }
 }
 

@@ -18,6 +18,7 @@ type Case = (&'static str, &'static str, &'static [&'static str], bool, &'static
 
 const CASES: &[Case] = &[
     ("nothing to recover", "data: {\"a\":1}\n\n", &[], false, &[]),
+    ("the sentinel alone", "data: [DONE]\n\n", &[], false, &[]),
     ("two values", "data: {\"a\":1}\ndata: {\"b\":2}\n\n", &["{\"a\":1}", "{\"b\":2}"], true, &[]),
     ("with the sentinel", "data: 1\ndata: [DONE]\n\n", &["1", "[DONE]"], true, &[]),
     ("the sentinel padded", "data: 1\ndata:  [DONE] \n\n", &["1", " [DONE] "], true, &[]),
@@ -240,6 +241,29 @@ fn comments() {
     assert_eq!(comments, [vec!["a", "b", " c", "", "d: e"], vec!["f"], vec!["g"]]);
     assert_eq!(outcome.comments, 7);
     assert_eq!(outcome.ids(), [""; 0]);
+}
+
+/// The last valid `id` and `retry` of a block count, and the last `event`.
+#[test]
+fn fields() {
+    for (body, id, retry, event) in [
+        ("id: 1\nid: 2\nretry: 3\nretry: 4\nevent: a\nevent: b", Some("2"), Some(4), Some("b")),
+        ("id: 1\nid: 2\0\nretry: 3\nretry: x\nevent: a\nevent", Some("1"), Some(3), Some("")),
+        ("id\nretry\nevent:", Some(""), None, Some("")),
+        ("retry: 18446744073709551615", None, Some(u64::MAX), None),
+        // Longer than any counter: as long as there is.
+        ("retry: 18446744073709551616", None, Some(u64::MAX), None),
+        ("retry: 99999999999999999999999", None, Some(u64::MAX), None),
+        ("data: 1", None, None, None),
+    ] {
+        let outcome = sse(&format!("{body}\n\n"));
+        let frame = &outcome.frames[0];
+        assert_eq!(
+            (frame.id.as_deref(), frame.retry, frame.event.as_deref()),
+            (id, retry, event),
+            "{body:?}"
+        );
+    }
 }
 
 /// An ignored line is named with its place and its start.
