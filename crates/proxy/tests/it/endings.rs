@@ -59,7 +59,7 @@ fn one_write(pieces: &[&str]) -> Script {
     Script::new().bytes(pieces.concat())
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn an_answer_ends_for_the_app_as_the_upstream_ended_it() {
     for Case { name, sends, then, body, end, how } in CASES {
         let rig = Rig::new(move |_| match then {
@@ -86,7 +86,7 @@ async fn an_answer_ends_for_the_app_as_the_upstream_ended_it() {
 }
 
 /// The reset comes while the app already has what came before.
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_reset_after_a_pause_ends_the_same() {
     let rig = Rig::new(|_| Script::sse_head().chunk("a").chunk("b").gate("now").rst()).await;
     let mut app = rig.app().await;
@@ -100,7 +100,7 @@ async fn a_reset_after_a_pause_ends_the_same() {
     assert_eq!(ending, Some(Ending::UpstreamBroke { how: "reset".to_owned() }));
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn without_a_head_the_app_is_told_what_happened() {
     let cases = [
         ("FIN", Script::new().fin(), "closed the connection"),
@@ -129,7 +129,7 @@ async fn without_a_head_the_app_is_told_what_happened() {
 
 /// HTTP/1.0 has no chunks: the end of the connection is the end of the body, so that only a reset
 /// can say that it broke.
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn an_old_app_sees_a_broken_end_as_a_reset() {
     let request = "GET /up/x HTTP/1.0\r\n\r\n";
     let clean = Rig::new(|_| one_write(&[CHUNKED, "3\r\nabc\r\n", "0\r\n\r\n"])).await;
@@ -141,7 +141,7 @@ async fn an_old_app_sees_a_broken_end_as_a_reset() {
 }
 
 /// An upstream's HTTP/1.0 answer passes as one.
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn an_old_upstream_is_not_dressed_up() {
     let head = "HTTP/1.0 200 OK\r\nX-A: 1\r\n\r\n";
     for (script, end) in [

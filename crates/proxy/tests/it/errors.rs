@@ -28,7 +28,7 @@ fn check(answer: &Answer, status: &str, kind: &str, words: &str) {
     assert!(message.contains(words), "{message}");
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn an_unknown_path_is_told_the_base_urls() {
     let rig = rig(&[]).await;
     for target in ["/v1/chat/completions", "/", "//up/x", "/UP/x"] {
@@ -44,7 +44,7 @@ async fn an_unknown_path_is_told_the_base_urls() {
     assert!(rig.captures().is_empty());
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn everything_else_goes_to_the_default() {
     let other = Upstream::start(|request| Script::answer("200 OK", &[], request.target.clone()))
         .await
@@ -59,7 +59,7 @@ async fn everything_else_goes_to_the_default() {
     assert_eq!(upstreams, ["default", "up"]);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn forward_proxy_requests_are_refused() {
     let rig = rig(&[]).await;
     for request in [
@@ -70,7 +70,7 @@ async fn forward_proxy_requests_are_refused() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_browser_under_a_strange_name_is_refused() {
     let rig = rig(&[]).await;
     let request = |host: &str, more: &str| {
@@ -85,7 +85,7 @@ async fn a_browser_under_a_strange_name_is_refused() {
     assert_eq!(rig.upstream.requests().len(), 2);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_browsers_page_may_read_the_error() {
     let rig = rig(&[]).await;
     let answer = rig
@@ -95,7 +95,7 @@ async fn a_browsers_page_may_read_the_error() {
     assert_eq!(answer.header("vary"), Some("origin"));
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_person_gets_a_page_that_links_to_the_dashboard() {
     let rig = rig(&[]).await;
     let answer = rig
@@ -110,7 +110,7 @@ async fn a_person_gets_a_page_that_links_to_the_dashboard() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn an_upstream_that_cannot_be_reached_is_named() {
     let dead = {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -145,7 +145,7 @@ async fn an_upstream_that_cannot_be_reached_is_named() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn the_proxy_does_not_talk_to_itself() {
     let placeholder = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let addr = placeholder.local_addr().unwrap();

@@ -4,7 +4,7 @@ use teeline_script::Script;
 
 use crate::support::{End, Rig, get};
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn the_upstream_gets_the_apps_head() {
     // Name case, order, adjacent duplicates, odd values, odd targets.
     let table = [
@@ -39,7 +39,7 @@ async fn the_upstream_gets_the_apps_head() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn the_app_gets_the_upstreams_head() {
     let table = [
         "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
@@ -64,7 +64,7 @@ async fn the_app_gets_the_upstreams_head() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn hop_by_hop_headers_stay_on_their_hop() {
     let rig = Rig::new(|_| {
         let head = [
@@ -95,7 +95,7 @@ async fn hop_by_hop_headers_stay_on_their_hop() {
 }
 
 /// Answers without a body keep the length that they speak of.
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn answers_without_a_body_keep_their_heads() {
     let table = [
         ("HEAD", "HTTP/1.1 200 OK\r\nContent-Length: 1234\r\nX-A: 1\r\n\r\n"),
@@ -127,7 +127,7 @@ async fn answers_without_a_body_keep_their_heads() {
 }
 
 /// hyper passes trailers that were declared, to an app that takes them (UNCHANGED.md).
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn declared_trailers_pass() {
     let rig = Rig::new(|_| {
         Script::head("200 OK", &[("Trailer", "x-sum, X-Cost"), ("Transfer-Encoding", "chunked")])
@@ -151,7 +151,7 @@ async fn declared_trailers_pass() {
     assert_eq!(rig.exchange(1).await.response.unwrap().trailers, expected);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn informational_answers_are_recorded() {
     let rig = Rig::new(|_| {
         Script::new()
@@ -164,7 +164,7 @@ async fn informational_answers_are_recorded() {
     assert_eq!(rig.exchange(0).await.response.unwrap().informational, [103, 102]);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn large_heads_pass() {
     let long = "k".repeat(60_000);
     let many: Vec<String> = (0..300).map(|n| format!("X-Header-{n}: {n}\r\n")).collect();
@@ -183,7 +183,7 @@ async fn large_heads_pass() {
 }
 
 /// The capture has what the app sent and what the upstream sent.
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn the_capture_has_both_heads() {
     let rig = Rig::new(|_| Script::answer("201 Made", &[("X-Id", "7")], "ok")).await;
     rig.fetch("GET /up/v1/x?a=b HTTP/1.1\r\nHost: proxy:1\r\nX-A: 1\r\nConnection: close\r\n\r\n")

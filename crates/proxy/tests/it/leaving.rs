@@ -7,7 +7,7 @@ use teeline_script::{Gone, Script, Upstream};
 use crate::support::{App, Rig, get, post, within};
 
 /// The upstream is silent, so it can learn of it only by the close of its connection.
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn the_upstream_sees_it_whenever_it_happens() {
     let table = [
         ("before the head", Script::new().gate("silent"), ""),
@@ -45,7 +45,7 @@ fn leave(app: App, reset: bool) {
 }
 
 /// More requests wait on the connection, so that hyper does not read from it.
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn queued_requests_do_not_hide_it() {
     let rig = Rig::new(|_| Script::new().gate("silent")).await;
     let mut app = rig.app().await;
@@ -57,7 +57,7 @@ async fn queued_requests_do_not_hide_it() {
     assert_eq!(rig.captures().len(), 1, "what was not begun is not recorded");
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn an_endless_stream_ends_with_its_app() {
     let rig = Rig::new(|_| {
         Script::sse_head().repeat("400\r\n".to_owned() + &"x".repeat(1024) + "\r\n", u64::MAX)
@@ -74,7 +74,7 @@ async fn an_endless_stream_ends_with_its_app() {
 }
 
 /// While the connection to the upstream is still being made.
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn nobody_is_called_for_an_app_that_has_left() {
     let rig = Rig::with(
         // A handshake that never ends: the proxy speaks TLS, the upstream does not.

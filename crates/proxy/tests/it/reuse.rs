@@ -9,7 +9,7 @@ fn connections(rig: &Rig) -> Vec<u64> {
     rig.upstream.requests().iter().map(|request| request.connection).collect()
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn requests_of_one_app_connection_share_an_upstream_connection() {
     let rig = Rig::new(|request| match request.target.as_str() {
         "/sse" => Script::sse(["data: 1\n\n", "data: 2\n\n"]),
@@ -35,7 +35,7 @@ async fn requests_of_one_app_connection_share_an_upstream_connection() {
     assert_eq!(connections(&rig).pop(), Some(1));
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn pipelined_requests_are_answered_in_order() {
     let rig = Rig::new(|request| Script::sse([format!("answer {}\n", request.target)])).await;
     let mut app = rig.app().await;
@@ -49,7 +49,7 @@ async fn pipelined_requests_are_answered_in_order() {
 }
 
 /// The upstream closes while nothing is under way: the next request goes on a new connection.
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_connection_closed_while_idle_is_opened_again() {
     let rig = Rig::new(|_| Script::answer("200 OK", &[], "ok").fin()).await;
     let mut app = rig.app().await;
@@ -64,7 +64,7 @@ async fn a_connection_closed_while_idle_is_opened_again() {
 }
 
 /// It may have been carried out, and paid for.
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_request_that_was_sent_is_never_sent_again() {
     let rig = Rig::new(|request| {
         if request.number == 0 { Script::answer("200 OK", &[], "ok") } else { Script::new().rst() }
@@ -87,7 +87,7 @@ async fn a_request_that_was_sent_is_never_sent_again() {
 }
 
 /// `Connection: close` of either side closes both.
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_close_that_is_announced_is_passed_on() {
     let rig = Rig::new(|request| {
         let head: &[_] = if request.target == "/close" { &[("Connection", "close")] } else { &[] };

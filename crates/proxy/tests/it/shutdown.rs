@@ -20,7 +20,7 @@ async fn rig(grace: Duration) -> Rig {
     Rig::with(upstream.await.unwrap(), Config { grace, ..Config::default() }).await
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_stream_under_way_is_finished() {
     let rig = rig(Duration::from_mins(1)).await;
     let mut idle = rig.app().await;
@@ -42,7 +42,7 @@ async fn a_stream_under_way_is_finished() {
     assert!(page.captures.iter().all(|it| it.state == State::Ended));
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn what_takes_longer_than_the_grace_is_interrupted() {
     let rig = rig(Duration::from_millis(50)).await;
     let mut app = rig.app().await;

@@ -38,7 +38,7 @@ async fn capacity() -> u64 {
 
 /// The body breaks while its last bytes wait for room in the app's window: the app gets them all
 /// when it reads, and then the broken end.
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn what_waits_for_the_app_is_not_lost_when_the_upstream_breaks() {
     let capacity = capacity().await;
     for reset in [false, true] {
@@ -65,7 +65,7 @@ async fn what_waits_for_the_app_is_not_lost_when_the_upstream_breaks() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_stalled_app_stops_its_upstream_and_nobody_elses() {
     let count = (64 << 20) / PIECE as u64;
     let rig = Rig::new(move |request| match request.target.as_str() {

@@ -6,7 +6,7 @@ use teeline_script::Script;
 use crate::support::{End, Rig, get};
 
 /// Each part is sent only after the app has the one before, so none can be held back.
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn each_part_arrives_before_the_next_is_sent() {
     let parts: Vec<String> = (0..20).map(|n| format!("data: part {n}\n\n")).collect();
     let script = parts.iter().enumerate().fold(Script::sse_head(), |script, (n, part)| {
@@ -37,7 +37,7 @@ async fn each_part_arrives_before_the_next_is_sent() {
 }
 
 /// A character, and a frame, cut anywhere: the bytes are the app's business.
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn bytes_arrive_equal_however_they_are_cut() {
     let body = "data: {\"text\":\"žluťoučký 🦀\"}\r\n\r\n".repeat(50).into_bytes();
     for size in [1, 2, 3, 7, 1000, body.len()] {
@@ -50,7 +50,7 @@ async fn bytes_arrive_equal_however_they_are_cut() {
 }
 
 /// Written byte by byte, framing included.
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn framing_cut_between_any_two_bytes_is_read_right() {
     let whole = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-T\r\n\r\n\
                   3\r\nabc\r\n2;ext=\"1\"\r\nde\r\n0\r\nX-T: 1\r\n\r\n";
@@ -60,7 +60,7 @@ async fn framing_cut_between_any_two_bytes_is_read_right() {
 }
 
 /// A compressed body and what says so pass as they are.
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_compressed_body_is_not_touched() {
     // `gzip -n` of "data: hi\n\n".
     let gzip = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\x4b\x49\x2c\x49\xb4\x52\xc8\xc8\xe4\xe2\x02\x00\x8e\x46\x48\x5e\x0a\x00\x00\x00";
@@ -84,7 +84,7 @@ async fn a_compressed_body_is_not_touched() {
 }
 
 /// Two streams at once keep apart (t-tee-does-not-lose-the-body).
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn two_apps_get_their_own_streams_and_captures() {
     let frames = |name: &str| (0..200).map(|n| format!("data: {name} {n}\n\n")).collect::<Vec<_>>();
     let rig = Rig::new(move |request| {
@@ -123,7 +123,7 @@ async fn two_apps_get_their_own_streams_and_captures() {
 
 /// The upstream says that it is done and keeps the connection: so does the proxy
 /// (t-upstream-stays-open-after-end).
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn the_proxy_does_not_end_what_the_upstream_keeps_open() {
     let rig = Rig::new(|_| {
         Script::sse_head().chunk("data: [DONE]\n\n").gate("later").chunk(": ping\n\n").last_chunk()

@@ -109,6 +109,15 @@ impl Rig {
         self.store.exchange(id).unwrap()
     }
 
+    /// Waits until it is known that a request was not sent whole, which may be after its end.
+    pub(crate) async fn truncated_request(&self, number: usize) {
+        let id = self.ended(number).await.id;
+        self.until("the request is known to be truncated", |rig| {
+            rig.store.exchange(id).unwrap().request.body_truncated.then_some(())
+        })
+        .await;
+    }
+
     /// Asks the proxy to stop.
     pub(crate) fn begin_shutdown(&self) {
         self.shutdown.cancel();

@@ -12,7 +12,7 @@ async fn rig(authority: &Authority, trusted: &Authority, script: Script) -> Rig 
     Rig::with(upstream, Config { extra_ca, ..Config::default() }).await
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_trusted_upstream_is_used() {
     let authority = Authority::new().unwrap();
     let rig = rig(&authority, &authority, Script::sse(["data: 1\n\n", "data: 2\n\n"])).await;
@@ -29,7 +29,7 @@ async fn a_trusted_upstream_is_used() {
     within("it closes", rig.upstream.client_gone(0)).await;
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_stranger_is_not_trusted() {
     let (authority, other) = (Authority::new().unwrap(), Authority::new().unwrap());
     let rig = rig(&authority, &other, Script::answer("200 OK", &[], "ok")).await;
@@ -40,7 +40,7 @@ async fn a_stranger_is_not_trusted() {
     assert_eq!(rig.ended(0).await.state, State::Failed);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn an_upstream_without_tls_is_recognised() {
     // Answers whatever comes with plain HTTP, as servers do.
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -61,7 +61,7 @@ async fn an_upstream_without_tls_is_recognised() {
 }
 
 /// Broken ends under TLS: an end of the body by a close needs `close_notify`.
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn ends_are_passed_on() {
     let authority = Authority::new().unwrap();
     let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n";

@@ -36,7 +36,7 @@ async fn switched() -> (Rig, App, TcpStream) {
     (rig, app, upstream)
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn bytes_pass_both_ways_and_are_recorded() {
     let (rig, mut app, mut upstream) = switched().await;
     for n in 0..3 {
@@ -61,7 +61,7 @@ async fn bytes_pass_both_ways_and_are_recorded() {
     assert_eq!(stored.collect::<String>(), "pong 0.pong 1.pong 2.");
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn an_app_that_leaves_takes_the_upstream_with_it() {
     let (rig, app, mut upstream) = switched().await;
     drop(app);
@@ -70,7 +70,7 @@ async fn an_app_that_leaves_takes_the_upstream_with_it() {
     assert_eq!(rig.ended(0).await.state, State::ClientLeft);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn an_upstream_that_breaks_is_recorded() {
     let (rig, app, upstream) = switched().await;
     upstream.set_zero_linger().unwrap();
@@ -79,7 +79,7 @@ async fn an_upstream_that_breaks_is_recorded() {
     assert_eq!(rig.ended(0).await.state, State::UpstreamBroke);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_refused_upgrade_is_an_answer_like_any_other() {
     let rig = Rig::new(|_| Script::answer("403 Forbidden", &[], "no")).await;
     let mut app = rig.app().await;
@@ -89,7 +89,7 @@ async fn a_refused_upgrade_is_an_answer_like_any_other() {
 }
 
 /// A switch that nobody asked for would leave both sides speaking different languages.
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_switch_that_was_not_asked_for_is_an_error() {
     let rig = Rig::new(|_| Script::new().bytes(SWITCH)).await;
     let answer = rig.fetch(crate::support::get("/up/x")).await;
