@@ -89,6 +89,20 @@ impl Failure {
     }
 }
 
+impl Failure {
+    /// The same as bytes for a connection that ends with it, with a status of its own.
+    pub(crate) fn last_words(&self, status: StatusCode) -> Vec<u8> {
+        let (head, body) = self.response(None).into_parts();
+        let mut bytes = format!("HTTP/1.1 {status}\r\nconnection: close\r\n").into_bytes();
+        for (name, value) in &head.headers {
+            bytes.extend([name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"].concat());
+        }
+        bytes.extend(format!("content-length: {}\r\n\r\n", body.len()).into_bytes());
+        bytes.extend_from_slice(&body);
+        bytes
+    }
+}
+
 fn allow(headers: &mut HeaderMap, origin: HeaderValue) {
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
     headers

@@ -25,6 +25,7 @@ use crate::{
     line::Line,
     link::{Link, Links},
     page,
+    spelling::spelled,
     tasks::Tasks,
     tee::{self, Framing, Tee},
     telemetry,
@@ -112,19 +113,34 @@ impl Client {
     /// Answers a request, by the upstream's answer if there is one.
     pub(crate) async fn answer(&self, request: Request<Incoming>) -> Response<AppBody> {
         let Shared { config, own, .. } = &*self.shared;
+        let body = !request.body().is_end_stream();
+        let raw = self.line.asked(body);
+        self.after().read = body.then(Passage::default);
         let proxy_url = admit::proxy_url(request.headers(), *own);
-        match admit::judge(&request, config, &proxy_url) {
-            Verdict::Forward(route) => Box::pin(self.forward(route, request)).await,
+        let response = match admit::judge(&request, config, &proxy_url) {
+            Verdict::Forward(route) => Box::pin(self.forward(route, request, raw)).await,
             Verdict::Page => page::page(config, &proxy_url).map(Full::new).map(Either::Right),
             Verdict::Refuse(failure) => {
                 telemetry::refused(self.address, &failure);
                 refusal(&failure, request.headers())
             }
+        };
+        if body && self.has_read_all() {
+            self.line.expect();
         }
+        if matches!(response.body(), Either::Right(_)) {
+            self.line.answered();
+        }
+        response
     }
 
-    async fn forward(&self, route: Route, request: Request<Incoming>) -> Response<AppBody> {
-        let tap = self.begin(&route, &request);
+    async fn forward(
+        &self,
+        route: Route,
+        request: Request<Incoming>,
+        raw: Option<Vec<u8>>,
+    ) -> Response<AppBody> {
+        let tap = self.begin(&route, &request, raw.as_deref());
         let unanswered = Unanswered { tap: Some(tap.clone()), tasks: self.shared.tasks.clone() };
         let (request, asked) = prepare(&route, request, &tap);
         let head = asked.head.clone();
@@ -154,7 +170,7 @@ impl Client {
         }
     }
 
-    fn begin(&self, route: &Route, request: &Request<Incoming>) -> Tap {
+    fn begin(&self, route: &Route, request: &Request<Incoming>, raw: Option<&[u8]>) -> Tap {
         let target = request.uri().path_and_query().map_or("/", |target| target.as_str());
         self.shared.recorder.begin(RequestHead {
             upstream: route.upstream.name().to_owned(),
@@ -162,7 +178,7 @@ impl Client {
             target: target.to_owned(),
             url: route.url(),
             version: head::version(request.version()),
-            headers: head::recorded(request.headers()),
+            headers: spelled(raw, request.headers()),
             client: Some(self.address),
         })
     }
@@ -204,6 +220,7 @@ impl Client {
         link.passage = passage.clone();
         match link.sender.try_send_request(request).await {
             Ok(response) => {
+                tap.response(recorded(&response, link.take_head().as_deref()));
                 self.links.keep(link);
                 Ok(response)
             }
@@ -223,7 +240,6 @@ impl Client {
         upstream: &Upstream,
         tap: &Tap,
     ) -> Result<Response<AppBody>, Lost> {
-        tap.response(recorded(&response));
         let headers = head::for_app(response.headers(), response.status());
         if response.status() == StatusCode::SWITCHING_PROTOCOLS {
             let Some(app) = asked.upgrade else {
@@ -302,13 +318,13 @@ fn prepare(
     (request, asked)
 }
 
-fn recorded(response: &Response<Incoming>) -> ResponseHead {
+fn recorded(response: &Response<Incoming>, raw: Option<&[u8]>) -> ResponseHead {
     let reason = response.extensions().get::<ReasonPhrase>();
     ResponseHead {
         status: response.status().as_u16(),
         reason: reason.map(|reason| String::from_utf8_lossy(reason.as_bytes()).into_owned()),
         version: head::version(response.version()),
-        headers: head::recorded(response.headers()),
+        headers: spelled(raw, response.headers()),
     }
 }
 

@@ -49,7 +49,7 @@ pub(crate) fn expects_continue(head: &HeaderMap) -> bool {
         .is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"100-continue"))
 }
 
-/// A head as the capture keeps it.
+/// Trailers as the capture keeps them.
 pub(crate) fn recorded(head: &HeaderMap) -> Vec<(String, Bytes)> {
     let entry = |(name, value): (&HeaderName, &HeaderValue)| {
         (name.as_str().to_owned(), Bytes::copy_from_slice(value.as_bytes()))

@@ -53,7 +53,9 @@
 //! places for it are `serve::drive` and `link::Link`.
 
 mod admit;
+mod app_io;
 mod config;
+mod delivery;
 mod dial;
 mod failure;
 mod forward;
@@ -63,12 +65,14 @@ mod link;
 mod listen;
 mod page;
 mod serve;
+mod spelling;
 mod tasks;
 mod tee;
 mod telemetry;
 mod tls;
 mod tunnel;
 mod upload;
+mod upstream_io;
 mod upstreams;
 
 pub use config::{Config, certificates};

@@ -2,18 +2,15 @@
 //! is still there.
 
 use std::{
-    collections::VecDeque,
-    io::{self, IoSlice},
-    pin::Pin,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    task::{Context, Poll, Waker, ready},
+    sync::{Mutex, MutexGuard, PoisonError},
+    task::{Context, Poll, Waker},
 };
 
+use http::StatusCode;
 use teeline_capture::Tap;
-use tokio::{
-    io::{AsyncRead, AsyncWrite, ReadBuf},
-    net::TcpStream,
-};
+use tokio::net::TcpStream;
+
+use crate::{delivery::Delivery, spelling::HeadWatch};
 
 /// What a connection's IO, its response bodies and its task know of each other.
 #[derive(Default)]
@@ -23,6 +20,11 @@ pub(crate) struct Line {
 
 #[derive(Default)]
 struct State {
+    /// The head of the next request as it comes.
+    watch: HeadWatch,
+    answer: Answer,
+    /// The status that hyper wanted to answer a request with which it could not read.
+    unreadable: Option<StatusCode>,
     /// The last write did not go through: the app's window is full.
     write_pending: bool,
     /// A body that waits until it has.
@@ -48,7 +50,53 @@ pub(crate) enum Close {
     Gone,
 }
 
+/// Whether what hyper writes can be the answer to a request that it has handed over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Answer {
+    /// No request is under way.
+    #[default]
+    None,
+    /// One was handed over.
+    Asked,
+    /// hyper has all of the answer; the next write that leaves nothing ends it.
+    Given,
+}
+
 impl Line {
+    pub(crate) fn new() -> Self {
+        let line = Self::default();
+        line.lock().watch.expect();
+        line
+    }
+
+    /// A request was taken: gives its head, if it is known for sure. `body`: one follows.
+    pub(crate) fn asked(&self, body: bool) -> Option<Vec<u8>> {
+        let mut state = self.lock();
+        state.answer = Answer::Asked;
+        let head = state.watch.take();
+        if body {
+            state.watch.stop();
+        } else {
+            state.watch.go_on();
+        }
+        head
+    }
+
+    /// hyper has all of the answer.
+    pub(crate) fn answered(&self) {
+        self.lock().answer = Answer::Given;
+    }
+
+    /// A request's body was read whole: the next head follows.
+    pub(crate) fn expect(&self) {
+        self.lock().watch.expect();
+    }
+
+    /// The status that hyper had for a request it could not read.
+    pub(crate) fn unreadable(&self) -> Option<StatusCode> {
+        self.lock().unreadable
+    }
+
     /// A response's body begins. `chunked`: in chunked framing.
     pub(crate) fn begin(&self, tap: Tap, chunked: bool) {
         self.lock().delivery = Some(Delivery::new(tap, chunked));
@@ -64,9 +112,10 @@ impl Line {
     /// The body has ended; what is still on its way is counted, then the tap is let go.
     pub(crate) fn end(&self) {
         let mut state = self.lock();
+        state.answer = Answer::Given;
         if let Some(delivery) = &mut state.delivery {
-            delivery.ended = true;
-            if delivery.pending.is_empty() {
+            delivery.end();
+            if delivery.is_done() {
                 state.delivery = None;
             }
         }
@@ -91,6 +140,15 @@ impl Line {
         }
     }
 
+    /// Bytes came from the app.
+    pub(crate) fn saw(&self, bytes: &[u8]) {
+        self.lock().watch.saw(bytes);
+    }
+
+    pub(crate) fn is_tunnel(&self) -> bool {
+        self.lock().tunnelled
+    }
+
     /// Another protocol is spoken from now on: the app may end its side and go on reading.
     pub(crate) fn tunnel(&self) {
         self.lock().tunnelled = true;
@@ -104,13 +162,16 @@ impl Line {
     }
 
     /// A write of `offered` bytes, all that hyper holds, wrote `written` of them.
-    fn wrote(&self, offered: usize, written: usize) {
+    pub(crate) fn wrote(&self, offered: usize, written: usize) {
         let mut state = self.lock();
         state.write_pending = false;
         let unsent = offered.saturating_sub(written) as u64;
+        if unsent == 0 && state.answer == Answer::Given {
+            state.answer = Answer::None;
+        }
         if let Some(delivery) = &mut state.delivery {
             delivery.wrote(unsent);
-            if unsent == 0 && delivery.ended {
+            if delivery.is_done() {
                 state.delivery = None;
             }
         }
@@ -119,15 +180,29 @@ impl Line {
         }
     }
 
-    fn stuck(&self) {
+    /// Whether `bytes`, all that hyper holds, are its own answer to a request it could not read. It
+    /// says nothing to the app's developer; there will be a better one.
+    pub(crate) fn withholds(&self, bytes: &[u8]) -> bool {
+        let mut state = self.lock();
+        if state.tunnelled || state.answer != Answer::None || state.delivery.is_some() {
+            return false;
+        }
+        state.unreadable = automatic(bytes).or(state.unreadable);
+        automatic(bytes).is_some()
+    }
+
+    /// The last write found no room in the app's window.
+    pub(crate) fn stuck(&self) {
         self.lock().write_pending = true;
     }
 
-    fn gone(&self) {
+    /// The app closed or broke the connection.
+    pub(crate) fn gone(&self) {
         self.lock().close = Close::Gone;
     }
 
-    fn give_back(&self, socket: TcpStream) {
+    /// hyper is done with the socket.
+    pub(crate) fn give_back(&self, socket: TcpStream) {
         let mut state = self.lock();
         state.returned = Some(socket);
         state.delivery = None;
@@ -139,172 +214,38 @@ impl Line {
     }
 }
 
-/// How much of a body the app got.
-struct Delivery {
-    tap: Tap,
-    chunked: bool,
-    ended: bool,
-    /// Lengths of the pieces that are not known to be written, oldest first. hyper holds at most
-    /// sixteen.
-    pending: VecDeque<u64>,
-    /// Bytes of the body that were handed over, and that were written.
-    handed: u64,
-    written: u64,
+/// The status, if these bytes are hyper's answer to a request that cannot be read.
+fn automatic(bytes: &[u8]) -> Option<StatusCode> {
+    let bytes = bytes.strip_prefix(b"HTTP/1.1 ")?;
+    let line = bytes.strip_suffix(b"\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")?;
+    let status = StatusCode::from_bytes(line.get(..3)?).ok()?;
+    (status.is_client_error() && !line.contains(&b'\n')).then_some(status)
 }
 
-impl Delivery {
-    fn new(tap: Tap, chunked: bool) -> Self {
-        Self {
-            tap,
-            chunked,
-            ended: false,
-            pending: VecDeque::with_capacity(32),
-            handed: 0,
-            written: 0,
-        }
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-    fn handed(&mut self, length: u64) {
-        self.handed += length;
-        self.pending.push_back(length);
-    }
-
-    /// All but the last `unsent` bytes on the connection are written. Which of those are the body's
-    /// follows from the framing that hyper puts around each piece.
-    fn wrote(&mut self, unsent: u64) {
-        let (mut left, mut body, mut kept) = (unsent, 0, 0);
-        for &length in self.pending.iter().rev() {
-            if left == 0 {
-                break;
-            }
-            let (before, after) = if self.chunked { (size_line(length), 2) } else { (0, 0) };
-            left = left.saturating_sub(after);
-            body += left.min(length);
-            left = left.saturating_sub(length).saturating_sub(before);
-            kept += 1;
-        }
-        self.pending.drain(..self.pending.len() - kept);
-        let written = self.handed - body;
-        if self.written < written {
-            self.tap.written(written - self.written);
-            self.written = written;
-        }
-    }
-}
-
-/// The length of a chunk-size line.
-fn size_line(length: u64) -> u64 {
-    let digits = u64::from(length.checked_ilog(16).unwrap_or(0)) + 1;
-    digits + 2
-}
-
-/// The app's socket as hyper gets it.
-pub(crate) struct AppIo {
-    /// Taken only when this is dropped.
-    stream: Option<TcpStream>,
-    line: Arc<Line>,
-}
-
-impl AppIo {
-    pub(crate) fn new(stream: TcpStream, line: Arc<Line>) -> Self {
-        Self { stream: Some(stream), line }
-    }
-
-    fn parts(self: Pin<&mut Self>) -> io::Result<(Pin<&mut TcpStream>, &Line)> {
-        let this = self.get_mut();
-        let stream = this.stream.as_mut().ok_or(io::ErrorKind::NotConnected)?;
-        Ok((Pin::new(stream), &this.line))
-    }
-}
-
-/// Looks whether the app has closed. hyper reads only when it wants something (not while requests
-/// are queued, nor while a request's body waits for the upstream), and would not see it.
-fn watch(stream: &TcpStream, line: &Line, cx: &mut Context<'_>) -> io::Result<()> {
-    if line.lock().tunnelled {
-        return Ok(());
-    }
-    let mut byte = [0];
-    match stream.poll_peek(cx, &mut ReadBuf::new(&mut byte)) {
-        Poll::Ready(Ok(0)) => {
-            line.gone();
-            Err(io::ErrorKind::ConnectionAborted.into())
-        }
-        Poll::Ready(Err(err)) => {
-            line.gone();
-            Err(err)
-        }
-        Poll::Ready(Ok(_)) | Poll::Pending => Ok(()),
-    }
-}
-
-impl AsyncRead for AppIo {
-    fn poll_read(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        let (stream, line) = self.parts()?;
-        let before = buf.filled().len();
-        let result = ready!(stream.poll_read(cx, buf));
-        if result.is_err() || buf.filled().len() == before && 0 < buf.capacity() {
-            line.gone();
-        }
-        Poll::Ready(result)
-    }
-}
-
-impl AsyncWrite for AppIo {
-    fn poll_write(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        self.poll_write_vectored(cx, &[IoSlice::new(buf)])
-    }
-
-    fn poll_write_vectored(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bufs: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        let (mut stream, line) = self.parts()?;
-        let offered = bufs.iter().map(|buf| buf.len()).sum();
-        match stream.as_mut().poll_write_vectored(cx, bufs) {
-            Poll::Ready(Ok(written)) => {
-                line.wrote(offered, written);
-                Poll::Ready(Ok(written))
-            }
-            Poll::Ready(Err(err)) => {
-                line.gone();
-                Poll::Ready(Err(err))
-            }
-            Poll::Pending => {
-                line.stuck();
-                watch(&stream, line, cx)?;
-                Poll::Pending
-            }
-        }
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        true
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let (stream, line) = self.parts()?;
-        watch(&stream, line, cx)?;
-        stream.poll_flush(cx)
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.parts()?.0.poll_shutdown(cx)
-    }
-}
-
-impl Drop for AppIo {
-    fn drop(&mut self) {
-        if let Some(stream) = self.stream.take() {
-            self.line.give_back(stream);
-        }
+    #[test]
+    fn only_hypers_own_words_are_withheld() {
+        let own = b"HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
+        let line = Line::new();
+        assert!(!line.withholds(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n"));
+        assert!(
+            !line.withholds(b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
+        );
+        assert_eq!(line.unreadable(), None);
+        // An upstream may say the very same.
+        line.asked(false);
+        assert!(!line.withholds(own));
+        line.wrote(25, 25);
+        assert!(!line.withholds(own), "a 100 Continue is not the answer");
+        line.end();
+        assert!(!line.withholds(own), "it is not written yet");
+        line.wrote(own.len(), 10);
+        assert!(!line.withholds(own), "it is not all written yet");
+        line.wrote(own.len() - 10, own.len() - 10);
+        assert!(line.withholds(own));
+        assert_eq!(line.unreadable(), Some(StatusCode::BAD_REQUEST));
     }
 }

@@ -2,25 +2,14 @@
 //! would be without us: nothing is shared between apps, so nothing of one can hold up another.
 
 use std::{
-    io::{self, IoSlice},
     net::SocketAddr,
-    pin::Pin,
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
-    task::{Context, Poll, ready},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
 use teeline_capture::Tap;
-use tokio::{
-    io::{AsyncRead, AsyncWrite, ReadBuf},
-    net::TcpStream,
-    time::timeout,
-};
-use tokio_rustls::client::TlsStream;
+use tokio::time::timeout;
 
 use crate::{
     Config, dial,
@@ -28,6 +17,7 @@ use crate::{
     tasks::{Owned, Tasks},
     tls::Tls,
     upload::{Passage, Upload},
+    upstream_io::{Stream, UpstreamIo, Wire},
     upstreams::Upstream,
 };
 
@@ -86,6 +76,11 @@ impl Link {
     pub(crate) fn announce(&self, tap: Tap) {
         self.wire.announce(tap);
     }
+
+    /// The head of the response that came, as the upstream spelled it.
+    pub(crate) fn take_head(&self) -> Option<Vec<u8>> {
+        self.wire.take_head()
+    }
 }
 
 /// The upstream connections of one app connection.
@@ -137,154 +132,4 @@ fn late(upstream: &Upstream, config: &Config) -> Failure {
             "no connection to {host} port {port} within {limit:?}; is the network, a VPN or a firewall in the way?"
         ),
     )
-}
-
-/// What an upstream connection's IO is told from above.
-#[derive(Default)]
-struct Wire {
-    armed: AtomicBool,
-    tap: Mutex<Option<Tap>>,
-}
-
-impl Wire {
-    fn announce(&self, tap: Tap) {
-        *self.tap.lock().unwrap_or_else(PoisonError::into_inner) = Some(tap);
-        self.armed.store(true, Ordering::Release);
-    }
-
-    fn wrote(&self) {
-        if self.armed.load(Ordering::Acquire) && self.armed.swap(false, Ordering::AcqRel) {
-            let tap = self.tap.lock().unwrap_or_else(PoisonError::into_inner).take();
-            if let Some(tap) = tap {
-                tap.sent();
-            }
-        }
-    }
-}
-
-enum Stream {
-    Plain(TcpStream),
-    Tls(Box<TlsStream<TcpStream>>),
-}
-
-/// An upstream's socket as hyper gets it.
-///
-/// A failed write does not fail the exchange: an upstream may answer and close before it has read
-/// the request, and its answer still stands in our receive buffer. hyper would throw it away. So
-/// writing waits from then on, and reading says how it ended.
-struct UpstreamIo {
-    stream: Stream,
-    wire: Arc<Wire>,
-    /// Why writing is over.
-    failed: Option<io::ErrorKind>,
-    /// The end was read.
-    finished: bool,
-}
-
-impl UpstreamIo {
-    fn new(stream: Stream, wire: Arc<Wire>) -> Self {
-        Self { stream, wire, failed: None, finished: false }
-    }
-
-    fn written(&mut self, result: io::Result<usize>) -> Poll<io::Result<usize>> {
-        match result {
-            Ok(length) => {
-                self.wire.wrote();
-                Poll::Ready(Ok(length))
-            }
-            Err(err) => {
-                self.failed = Some(err.kind());
-                self.stopped()
-            }
-        }
-    }
-
-    /// After a failed write. Reading, by the same task, wakes it.
-    fn stopped(&self) -> Poll<io::Result<usize>> {
-        match self.failed {
-            Some(kind) if self.finished => Poll::Ready(Err(kind.into())),
-            _ => Poll::Pending,
-        }
-    }
-}
-
-impl AsyncRead for UpstreamIo {
-    fn poll_read(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        let this = self.get_mut();
-        let before = buf.filled().len();
-        let result = ready!(match &mut this.stream {
-            Stream::Plain(stream) => Pin::new(stream).poll_read(cx, buf),
-            Stream::Tls(stream) => Pin::new(stream).poll_read(cx, buf),
-        });
-        this.finished = result.is_err() || buf.filled().len() == before;
-        // The kernel reports a reset once; where the write got it, reading sees a mere end.
-        if this.finished && this.failed == Some(io::ErrorKind::ConnectionReset) {
-            return Poll::Ready(Err(io::ErrorKind::ConnectionReset.into()));
-        }
-        Poll::Ready(result)
-    }
-}
-
-impl AsyncWrite for UpstreamIo {
-    fn poll_write(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        let this = self.get_mut();
-        if this.failed.is_some() {
-            return this.stopped();
-        }
-        let result = ready!(match &mut this.stream {
-            Stream::Plain(stream) => Pin::new(stream).poll_write(cx, buf),
-            Stream::Tls(stream) => Pin::new(stream).poll_write(cx, buf),
-        });
-        this.written(result)
-    }
-
-    fn poll_write_vectored(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bufs: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        let this = self.get_mut();
-        if this.failed.is_some() {
-            return this.stopped();
-        }
-        let result = ready!(match &mut this.stream {
-            Stream::Plain(stream) => Pin::new(stream).poll_write_vectored(cx, bufs),
-            Stream::Tls(stream) => Pin::new(stream).poll_write_vectored(cx, bufs),
-        });
-        this.written(result)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        true
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let this = self.get_mut();
-        if this.failed.is_some() {
-            return this.stopped().map_ok(|_| ());
-        }
-        let result = ready!(match &mut this.stream {
-            Stream::Plain(stream) => Pin::new(stream).poll_flush(cx),
-            Stream::Tls(stream) => Pin::new(stream).poll_flush(cx),
-        });
-        match result {
-            Ok(()) => Poll::Ready(Ok(())),
-            Err(err) => this.written(Err(err)).map_ok(|_| ()),
-        }
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match &mut self.get_mut().stream {
-            Stream::Plain(stream) => Pin::new(stream).poll_shutdown(cx),
-            Stream::Tls(stream) => Pin::new(stream).poll_shutdown(cx),
-        }
-    }
 }

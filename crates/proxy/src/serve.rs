@@ -16,8 +16,10 @@ use tokio::{
 };
 
 use crate::{
+    app_io::AppIo,
+    failure::{Failure, Kind},
     forward::{AppBody, Client, Shared},
-    line::{AppIo, Close, Line},
+    line::{Close, Line},
     link::MAX_HEADERS,
     tasks::{Phase, Tasks},
     telemetry,
@@ -31,7 +33,7 @@ const LINGER: (Duration, Duration) = (Duration::from_secs(2), Duration::from_sec
 pub(crate) async fn serve(shared: Arc<Shared>, stream: TcpStream, address: SocketAddr) {
     // Each piece leaves at once; without it only latency is lost.
     let _ = stream.set_nodelay(true);
-    let line = Arc::new(Line::default());
+    let line = Arc::new(Line::new());
     let client = Arc::new(Client::new(Arc::clone(&shared), address, Arc::clone(&line)));
     let service = {
         let client = Arc::clone(&client);
@@ -48,7 +50,7 @@ pub(crate) async fn serve(shared: Arc<Shared>, stream: TcpStream, address: Socke
     }
     client.links.close();
     let unread = result.is_err() || !client.has_read_all();
-    close(&line, unread, &shared.tasks).await;
+    close(&line, unread, last_words(&line, &result), &shared.tasks).await;
 }
 
 /// Lets hyper have the connection. When this returns, all that was under way on it is dropped.
@@ -79,8 +81,15 @@ where
     }
 }
 
+/// What an app is told whose request could not be read.
+fn last_words(line: &Line, result: &hyper::Result<()>) -> Vec<u8> {
+    let (Some(status), Err(err)) = (line.unreadable(), result) else { return Vec::new() };
+    let message = format!("the request cannot be read ({err}); look at its head and its length");
+    Failure::new(Kind::BadRequest, message).last_words(status)
+}
+
 /// Closes the socket in the way that lets the app read everything that was sent.
-async fn close(line: &Line, unread: bool, tasks: &Tasks) {
+async fn close(line: &Line, unread: bool, words: Vec<u8>, tasks: &Tasks) {
     let Some((mut stream, close)) = line.take_socket() else { return };
     match close {
         Close::Fin => {}
@@ -93,11 +102,15 @@ async fn close(line: &Line, unread: bool, tasks: &Tasks) {
     }
     let mut buffer = vec![0; 4096];
     let unread = unread || stream.try_read(&mut buffer).is_ok_and(|length| 0 < length);
-    if !unread || stream.shutdown().await.is_err() {
+    if !unread {
         return;
     }
     let (pause, all) = LINGER;
-    let drain = async { while let Ok(Ok(1..)) = timeout(pause, stream.read(&mut buffer)).await {} };
+    let drain = async {
+        if stream.write_all(&words).await.is_ok() && stream.shutdown().await.is_ok() {
+            while let Ok(Ok(1..)) = timeout(pause, stream.read(&mut buffer)).await {}
+        }
+    };
     tokio::select! {
         _ = timeout(all, drain) => {}
         () = tasks.reached(Phase::Closing) => {}

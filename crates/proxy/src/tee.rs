@@ -109,9 +109,6 @@ impl Body for Tee {
             Some(Err(error)) => {
                 this.broke = Some(how(&error));
                 this.progress = Progress::Failed(Some(error));
-                if this.framing == Framing::Close {
-                    this.line.reset();
-                }
                 // Not in the turn of the last data: let hyper flush first.
                 cx.waker().wake_by_ref();
                 Poll::Pending
@@ -140,6 +137,9 @@ impl Body for Tee {
 impl Drop for Tee {
     fn drop(&mut self) {
         let ending = self.ending();
+        if self.framing == Framing::Close && ending != Ending::Clean {
+            self.line.reset();
+        }
         self.tap.end(ending);
         self.line.end();
     }

@@ -5,9 +5,9 @@ use std::time::Duration;
 use teeline_capture::{Ending, State};
 use teeline_proxy::{Config, Upstreams};
 use teeline_script::{Script, Upstream};
-use tokio::net::TcpListener;
+use tokio::{io::AsyncWriteExt as _, net::TcpListener};
 
-use crate::support::{Answer, Rig, get};
+use crate::support::{Answer, End, Rig, get};
 
 async fn rig(upstreams: &[(&str, &str)]) -> Rig {
     let mut config = Config { connect_timeout: Duration::from_millis(300), ..Config::default() };
@@ -108,6 +108,40 @@ async fn a_person_gets_a_page_that_links_to_the_dashboard() {
     for upstream in Upstreams::default().iter() {
         assert!(page.contains(&format!("http://localhost:4780/{}<", upstream.name())), "{page}");
     }
+}
+
+/// hyper would answer with a bare status.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_unreadable_request_is_told_why() {
+    let rig = rig(&[]).await;
+    let table = [
+        ("no HTTP at all\r\n\r\n".to_owned(), "400"),
+        ("GET /up/<x> HTTP/1.1\r\nHost: h\r\n\r\n".to_owned(), "400"),
+        ("GET /up/x HTTP/1.1\r\nHost: h\r\nBad Name: x\r\n\r\n".to_owned(), "400"),
+        ("POST /up/x HTTP/1.1\r\nHost: h\r\nContent-Length: x\r\n\r\n".to_owned(), "400"),
+        (format!("GET /up/{} HTTP/1.1\r\n\r\n", "x".repeat(70_000)), "414"),
+        (format!("GET /up/x HTTP/1.1\r\nX: {}\r\n\r\n", "x".repeat(1_000_000)), "431"),
+    ];
+    for (request, status) in table {
+        let mut app = rig.app().await;
+        // What came before on the connection does not matter.
+        app.send("HEAD /up/x HTTP/1.1\r\nHost: h\r\n\r\n").await;
+        app.read_through("\r\n\r\n").await;
+        // A long one may be cut off while it is sent.
+        let _ = app.stream.write_all(request.as_bytes()).await;
+        let answer = app.answer().await;
+        check(&answer, status, "bad-request", "cannot be read");
+        assert_eq!((answer.header("connection"), answer.end), (Some("close"), End::Whole));
+    }
+}
+
+/// An answer of an upstream that looks the same passes.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_upstreams_bare_refusal_passes() {
+    let bare = "HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
+    let rig = Rig::new(move |_| Script::new().bytes(bare).fin()).await;
+    let answer = rig.fetch(get("/up/x")).await;
+    assert_eq!(answer.head, bare);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -185,21 +185,53 @@ async fn large_heads_pass() {
 /// The capture has what the app sent and what the upstream sent.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_capture_has_both_heads() {
-    let rig = Rig::new(|_| Script::answer("201 Made", &[("X-Id", "7")], "ok")).await;
-    rig.fetch("GET /up/v1/x?a=b HTTP/1.1\r\nHost: proxy:1\r\nX-A: 1\r\nConnection: close\r\n\r\n")
-        .await;
+    let rig = Rig::new(|_| {
+        Script::head("103 Early Hints", &[("Link", "x")])
+            .then(Script::head(
+                "201 Made",
+                &[("X-Id", "7"), ("CONTENT-LENGTH", "2"), ("x-id", "8")],
+            ))
+            .bytes("ok")
+    })
+    .await;
+    let head = "Host: proxy:1\r\nx-A: 1\r\nBetween:\r\nX-a: 2\r\nConnection: close\r\n";
+    rig.fetch(format!("GET /up/v1/x?a=b HTTP/1.1\r\n{head}\r\n")).await;
     let exchange = rig.exchange(0).await;
+    let pairs = |headers: &[(&str, &str)]| -> Vec<(String, String)> {
+        headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    };
     assert_eq!(exchange.request.method, "GET");
     assert_eq!(exchange.request.url, format!("{}/v1/x?a=b", rig.upstream.url()));
     assert_eq!(exchange.summary.path, "/up/v1/x");
     assert_eq!(exchange.request.version, "HTTP/1.1");
-    let named = |headers: &[(String, String)], name: &str| {
-        let mut found = headers.iter().filter(|(key, _)| key.eq_ignore_ascii_case(name));
-        found.next().map(|(_, value)| value.clone())
-    };
-    assert_eq!(named(&exchange.request.headers, "host").as_deref(), Some("proxy:1"));
+    let sent =
+        [("Host", "proxy:1"), ("x-A", "1"), ("Between", ""), ("X-a", "2"), ("Connection", "close")];
+    assert_eq!(exchange.request.headers, pairs(&sent));
     let response = exchange.response.unwrap();
     assert_eq!((response.status, response.reason.as_deref()), (201, Some("Made")));
-    assert_eq!(named(&response.headers, "x-id").as_deref(), Some("7"));
+    assert_eq!(response.informational, [103]);
+    assert_eq!(response.headers, pairs(&[("X-Id", "7"), ("CONTENT-LENGTH", "2"), ("x-id", "8")]));
     assert!(exchange.moments.sent_us.is_some() && exchange.moments.request_end_us.is_some());
+}
+
+/// Also of the later requests on a connection.
+#[tokio::test(flavor = "multi_thread")]
+async fn every_head_is_recorded_as_it_was_spelled() {
+    let rig = Rig::new(|_| Script::answer("200 OK", &[("X-UP", "1")], "ok")).await;
+    let mut app = rig.app().await;
+    let with_body = "POST /up/x HTTP/1.1\r\nHoSt: h\r\nContent-LENGTH: 2\r\n\r\n{}";
+    let without = "GET /up/x HTTP/1.1\r\nHoSt: h\r\n\r\n";
+    for request in [with_body, with_body, without, without, with_body] {
+        app.send(request).await;
+        app.read_through("\r\n\r\nok").await;
+    }
+    // Pipelined.
+    app.send([without, without].concat()).await;
+    app.read_through("\r\n\r\nok").await;
+    app.read_through("\r\n\r\nok").await;
+    for number in 0..7 {
+        let exchange = rig.exchange(number).await;
+        assert_eq!(exchange.request.headers[0].0, "HoSt", "{number}");
+        assert_eq!(exchange.response.unwrap().headers[0].0, "X-UP", "{number}");
+    }
 }

@@ -8,6 +8,7 @@
 mod endings;
 mod errors;
 mod heads;
+mod laws;
 mod leaving;
 mod reuse;
 mod shutdown;

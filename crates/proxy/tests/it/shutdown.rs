@@ -51,10 +51,14 @@ async fn what_takes_longer_than_the_grace_is_interrupted() {
     let mut silent = rig.app().await;
     silent.send(get("/up/silent")).await;
     rig.upstream.reached("never").await;
+    let mut old = rig.app().await;
+    old.send("GET /up/stream HTTP/1.0\r\n\r\n").await;
+    old.read_through("data: 1\n\n").await;
     rig.begin_shutdown();
     let answer = app.answer().await;
     assert_eq!(answer.end, End::Cut, "incomplete stays incomplete");
     assert_eq!(silent.answer().await.head, "");
+    assert_eq!(old.answer().await.end, End::Reset, "nor does it look complete without framing");
     let store = rig.stopped().await;
     let states: Vec<_> = store
         .list(&Query::default(), None, 10)
@@ -63,5 +67,5 @@ async fn what_takes_longer_than_the_grace_is_interrupted() {
         .iter()
         .map(|it| it.state)
         .collect();
-    assert_eq!(states, [State::Interrupted, State::Interrupted]);
+    assert_eq!(states, [State::Interrupted; 3]);
 }

@@ -1,0 +1,139 @@
+//! The app's socket as hyper gets it.
+
+use std::{
+    io::{self, IoSlice},
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll, ready},
+};
+
+use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
+    net::TcpStream,
+};
+
+use crate::line::Line;
+
+/// Tells its [`Line`] what happens on the socket, and gives the socket back to it in the end.
+pub(crate) struct AppIo {
+    /// Taken only when this is dropped.
+    stream: Option<TcpStream>,
+    line: Arc<Line>,
+}
+
+impl AppIo {
+    pub(crate) fn new(stream: TcpStream, line: Arc<Line>) -> Self {
+        Self { stream: Some(stream), line }
+    }
+
+    fn parts(self: Pin<&mut Self>) -> io::Result<(Pin<&mut TcpStream>, &Line)> {
+        let this = self.get_mut();
+        let stream = this.stream.as_mut().ok_or(io::ErrorKind::NotConnected)?;
+        Ok((Pin::new(stream), &this.line))
+    }
+}
+
+/// Looks whether the app has closed. hyper reads only when it wants something (not while requests
+/// are queued, nor while a request's body waits for the upstream), and would not see it.
+fn watch(stream: &TcpStream, line: &Line, cx: &mut Context<'_>) -> io::Result<()> {
+    if line.is_tunnel() {
+        return Ok(());
+    }
+    let mut byte = [0];
+    match stream.poll_peek(cx, &mut ReadBuf::new(&mut byte)) {
+        Poll::Ready(Ok(0)) => {
+            line.gone();
+            Err(io::ErrorKind::ConnectionAborted.into())
+        }
+        Poll::Ready(Err(err)) => {
+            line.gone();
+            Err(err)
+        }
+        Poll::Ready(Ok(_)) | Poll::Pending => Ok(()),
+    }
+}
+
+impl AsyncRead for AppIo {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let (stream, line) = self.parts()?;
+        let before = buf.filled().len();
+        let result = ready!(stream.poll_read(cx, buf));
+        let came = buf.filled().get(before..).unwrap_or_default();
+        if result.is_err() || came.is_empty() {
+            line.gone();
+        } else {
+            line.saw(came);
+        }
+        Poll::Ready(result)
+    }
+}
+
+impl AsyncWrite for AppIo {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.poll_write_vectored(cx, &[IoSlice::new(buf)])
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let (mut stream, line) = self.parts()?;
+        let offered = bufs.iter().map(|buf| buf.len()).sum();
+        if let [head] = bufs
+            && line.withholds(head)
+        {
+            return Poll::Ready(Ok(offered));
+        }
+        match stream.as_mut().poll_write_vectored(cx, bufs) {
+            Poll::Ready(Ok(written)) => {
+                line.wrote(offered, written);
+                Poll::Ready(Ok(written))
+            }
+            Poll::Ready(Err(err)) => {
+                line.gone();
+                Poll::Ready(Err(err))
+            }
+            Poll::Pending => {
+                line.stuck();
+                watch(&stream, line, cx)?;
+                Poll::Pending
+            }
+        }
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let (stream, line) = self.parts()?;
+        watch(&stream, line, cx)?;
+        stream.poll_flush(cx)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let (stream, line) = self.parts()?;
+        if line.unreadable().is_some() {
+            // The better answer is still to be written.
+            return Poll::Ready(Ok(()));
+        }
+        stream.poll_shutdown(cx)
+    }
+}
+
+impl Drop for AppIo {
+    fn drop(&mut self) {
+        if let Some(stream) = self.stream.take() {
+            self.line.give_back(stream);
+        }
+    }
+}
