@@ -2,14 +2,11 @@
 
 use std::collections::VecDeque;
 
-use teeline_capture::Tap;
-
 /// So many pieces are remembered at most. hyper holds sixteen before it insists on writing.
 const PENDING: usize = 64;
 
 /// How much of a body the app got.
 pub(crate) struct Delivery {
-    tap: Tap,
     chunked: bool,
     ended: bool,
     /// Lengths of the pieces that are not known to be written, oldest first; [`PENDING`] at most.
@@ -21,9 +18,8 @@ pub(crate) struct Delivery {
 
 impl Delivery {
     /// Nothing was handed over yet. `chunked`: in chunked framing.
-    pub(crate) fn new(tap: Tap, chunked: bool) -> Self {
+    pub(crate) fn new(chunked: bool) -> Self {
         Self {
-            tap,
             chunked,
             ended: false,
             pending: VecDeque::with_capacity(PENDING),
@@ -42,8 +38,8 @@ impl Delivery {
     }
 
     /// All but the last `unsent` bytes on the connection are written. Which of those are the body's
-    /// follows from the framing that hyper puts around each piece.
-    pub(crate) fn wrote(&mut self, unsent: u64) {
+    /// follows from the framing that hyper puts around each piece. Gives how many of them are new.
+    pub(crate) fn wrote(&mut self, unsent: u64) -> u64 {
         let (mut left, mut body, mut kept) = (unsent, 0, 0);
         for &length in self.pending.iter().rev() {
             if left == 0 {
@@ -56,11 +52,9 @@ impl Delivery {
             kept += 1;
         }
         self.pending.drain(..self.pending.len() - kept);
-        let written = self.handed - body;
-        if self.written < written {
-            self.tap.written(written - self.written);
-            self.written = written;
-        }
+        let new = (self.handed - body).saturating_sub(self.written);
+        self.written += new;
+        new
     }
 
     /// No piece follows.
@@ -82,55 +76,34 @@ fn size_line(length: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use teeline_capture::{Query, RequestHead, Store, StoreOptions};
-
     use super::*;
-
-    fn tap(store: &Store) -> Tap {
-        store.recorder().begin(RequestHead {
-            upstream: "up".into(),
-            method: "GET".into(),
-            target: "/up/x".into(),
-            url: "http://up/x".into(),
-            version: "HTTP/1.1",
-            headers: Vec::new(),
-            client: None,
-        })
-    }
-
-    fn written(store: &Store) -> u64 {
-        store.list(&Query::default(), None, 1).unwrap().captures[0].bytes_to_app
-    }
 
     /// Whatever part of the buffer is written, the body's bytes in it are counted, no more.
     #[test]
     fn the_bodys_bytes_are_told_from_their_framing() {
-        let pieces = ["a".to_owned(), "b".repeat(15), "c".repeat(16), "d".repeat(300)];
+        let pieces = [1_usize, 15, 16, 300];
         for chunked in [true, false] {
-            // The bytes as hyper writes them; `true` where they are the body's.
+            // The bytes as hyper writes them, behind a head; `true` where they are the body's.
             let mut stream = vec![false; 40];
-            for piece in &pieces {
+            for &piece in &pieces {
                 let (before, after) =
-                    if chunked { (format!("{:X}\r\n", piece.len()).len(), 2) } else { (0, 0) };
-                stream.extend(
-                    [vec![false; before], vec![true; piece.len()], vec![false; after]].concat(),
-                );
+                    if chunked { (format!("{piece:X}\r\n").len(), 2) } else { (0, 0) };
+                stream
+                    .extend([vec![false; before], vec![true; piece], vec![false; after]].concat());
             }
             for cut in 0..=stream.len() {
-                let store = Store::in_memory(StoreOptions::default()).unwrap();
-                let mut delivery = Delivery::new(tap(&store), chunked);
-                for piece in &pieces {
-                    delivery.handed(piece.len() as u64);
+                let mut delivery = Delivery::new(chunked);
+                for &piece in &pieces {
+                    delivery.handed(piece as u64);
                 }
-                delivery.wrote((stream.len() - cut) as u64);
+                let first = delivery.wrote((stream.len() - cut) as u64);
                 let expected = stream[..cut].iter().filter(|is_body| **is_body).count();
-                assert_eq!(written(&store), expected as u64, "chunked: {chunked}, cut: {cut}");
+                assert_eq!(first, expected as u64, "chunked: {chunked}, cut: {cut}");
                 // Half of the rest, then all of it.
-                delivery.wrote(((stream.len() - cut) / 2) as u64);
-                delivery.wrote(0);
+                let second = delivery.wrote(((stream.len() - cut) / 2) as u64);
                 delivery.end();
-                assert!(delivery.is_done());
-                assert_eq!(written(&store), 332);
+                let third = delivery.wrote(0);
+                assert_eq!((first + second + third, delivery.is_done()), (332, true));
             }
         }
     }

@@ -20,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     Config,
     admit::{self, Verdict},
+    exchange::Exchange,
     failure::{Failure, Kind},
     head,
     line::Line,
@@ -73,28 +74,6 @@ struct Asked {
     upgrade: Option<OnUpgrade>,
 }
 
-/// Ends the capture of an exchange that is given up before a response came: the app went, or we do.
-struct Unanswered {
-    tap: Option<Tap>,
-    tasks: Tasks,
-}
-
-impl Unanswered {
-    fn answered(mut self) {
-        self.tap = None;
-    }
-}
-
-impl Drop for Unanswered {
-    fn drop(&mut self) {
-        if let Some(tap) = self.tap.take() {
-            // A failure was said before; the first ending counts.
-            let closing = self.tasks.is_closing();
-            tap.end(if closing { Ending::Interrupted } else { Ending::ClientLeft });
-        }
-    }
-}
-
 impl Client {
     pub(crate) fn new(shared: Arc<Shared>, address: SocketAddr, line: Arc<Line>) -> Self {
         Self { shared, address, line, links: Links::default(), after: Mutex::default() }
@@ -141,32 +120,17 @@ impl Client {
         raw: Option<Vec<u8>>,
     ) -> Response<AppBody> {
         let tap = self.begin(&route, &request, raw.as_deref());
-        let unanswered = Unanswered { tap: Some(tap.clone()), tasks: self.shared.tasks.clone() };
-        let (request, asked) = prepare(&route, request, &tap);
-        let head = asked.head.clone();
+        let exchange = Exchange::new(tap, self.shared.tasks.clone());
+        self.after().read = Some(exchange.passage().clone());
+        let (request, asked) = prepare(&route, request, &exchange);
         let result = match request {
-            Ok(request) => {
-                self.after().read = Some(request.body().passage());
-                self.send(&route.upstream, request, &tap).await
-            }
+            Ok(request) => self.send(&route.upstream, request, &exchange).await,
             Err(failure) => Err(Lost::Failed(failure)),
         };
-        let result =
-            result.and_then(|response| self.pass_on(response, asked, &route.upstream, &tap));
         match result {
-            Ok(response) => {
-                unanswered.answered();
-                response
-            }
+            Ok(response) => self.pass_on(response, asked, &route.upstream, exchange),
             Err(Lost::AppLeft) => gone(),
-            Err(Lost::Failed(failure)) => {
-                telemetry::failed(&route.upstream, &failure);
-                tap.end(Ending::Failed {
-                    kind: failure.kind.as_str().to_owned(),
-                    message: failure.message.clone(),
-                });
-                refusal(&failure, &head)
-            }
+            Err(Lost::Failed(failure)) => fail(&failure, &route.upstream, &exchange, &asked.head),
         }
     }
 
@@ -189,12 +153,12 @@ impl Client {
         &self,
         upstream: &Arc<Upstream>,
         mut request: Request<Upload>,
-        tap: &Tap,
+        exchange: &Exchange,
     ) -> Result<Response<Incoming>, Lost> {
         if let Some(mut link) = self.links.take(upstream)
             && link.sender.ready().await.is_ok()
         {
-            match self.send_on(link, request, tap).await {
+            match self.send_on(link, request, exchange).await {
                 Ok(response) => return Ok(response),
                 Err(Unsent::Again(unsent)) => request = *unsent,
                 Err(Unsent::Lost(lost)) => return Err(lost),
@@ -203,7 +167,7 @@ impl Client {
         }
         let Shared { config, tls, tasks, own, .. } = &*self.shared;
         let link = Box::pin(Link::open(upstream, config, tls, tasks, *own)).await?;
-        self.send_on(link, request, tap).await.map_err(|unsent| match unsent {
+        self.send_on(link, request, exchange).await.map_err(|unsent| match unsent {
             Unsent::Lost(lost) => lost,
             Unsent::Again(_) => closed(upstream, "closed the new connection at once").into(),
         })
@@ -213,20 +177,19 @@ impl Client {
         &self,
         mut link: Link,
         request: Request<Upload>,
-        tap: &Tap,
+        exchange: &Exchange,
     ) -> Result<Response<Incoming>, Unsent> {
-        link.announce(tap.clone());
-        let passage = request.body().passage();
-        link.passage = passage.clone();
+        link.announce(exchange.tap().clone());
+        link.passage = exchange.passage().clone();
         match link.sender.try_send_request(request).await {
             Ok(response) => {
-                tap.response(recorded(&response, link.take_head().as_deref()));
+                exchange.tap().response(recorded(&response, link.take_head().as_deref()));
                 self.links.keep(link);
                 Ok(response)
             }
             Err(mut err) => Err(match err.take_message() {
                 Some(request) => Unsent::Again(Box::new(request)),
-                None if passage.is_broken_off() => Unsent::Lost(Lost::AppLeft),
+                None if link.passage.is_broken_off() => Unsent::Lost(Lost::AppLeft),
                 None => Unsent::Lost(no_answer(&link.upstream, &err.into_error()).into()),
             }),
         }
@@ -238,23 +201,24 @@ impl Client {
         mut response: Response<Incoming>,
         asked: Asked,
         upstream: &Upstream,
-        tap: &Tap,
-    ) -> Result<Response<AppBody>, Lost> {
+        exchange: Exchange,
+    ) -> Response<AppBody> {
         let headers = head::for_app(response.headers(), response.status());
         if response.status() == StatusCode::SWITCHING_PROTOCOLS {
             let Some(app) = asked.upgrade else {
-                return Err(closed(upstream, "switched protocols without being asked").into());
+                let failure = closed(upstream, "switched protocols without being asked");
+                return fail(&failure, upstream, &exchange, &asked.head);
             };
-            let tunnel = Tunnel::new(app, upgrade::on(&mut response), tap.clone());
+            let tunnel = Tunnel::new(app, upgrade::on(&mut response), exchange);
             self.after().tunnel = Some(tunnel);
             self.line.tunnel();
             *response.headers_mut() = headers;
-            return Ok(response.map(|_| Either::Right(Full::default())));
+            return response.map(|_| Either::Right(Full::default()));
         }
         let framing = framing(&response, asked.version);
         *response.headers_mut() = headers;
-        let (line, tasks) = (Arc::clone(&self.line), self.shared.tasks.clone());
-        Ok(response.map(|body| Either::Left(Tee::new(body, framing, tap.clone(), line, tasks))))
+        let line = Arc::clone(&self.line);
+        response.map(|body| Either::Left(Tee::new(body, framing, exchange, line)))
     }
 
     fn after(&self) -> MutexGuard<'_, After> {
@@ -286,21 +250,21 @@ enum Unsent {
 fn prepare(
     route: &Route,
     mut request: Request<Incoming>,
-    tap: &Tap,
+    exchange: &Exchange,
 ) -> (Result<Request<Upload>, Failure>, Asked) {
     let upgrade = head::asks_for_upgrade(request.headers()).then(|| upgrade::on(&mut request));
     let headers = head::for_upstream(request.headers(), route.upstream.authority());
     let head = std::mem::replace(request.headers_mut(), headers);
     let asked = Asked { version: request.version(), upgrade, head };
     let wanted = CancellationToken::new();
-    let (informed, go_on) = (tap.clone(), wanted.clone());
+    let (informed, go_on) = (exchange.tap().clone(), wanted.clone());
     ext::on_informational(&mut request, move |response| {
         informed.informational(response.status().as_u16());
         if response.status() == StatusCode::CONTINUE {
             go_on.cancel();
         }
     });
-    let mut request = request.map(|body| Upload::new(body, tap.clone()));
+    let mut request = request.map(|body| Upload::new(body, exchange));
     if head::expects_continue(&asked.head) {
         request.body_mut().hold(wanted);
     }
@@ -341,6 +305,21 @@ fn framing(response: &Response<Incoming>, asked: Version) -> Framing {
     } else {
         Framing::Marked { chunked: true }
     }
+}
+
+/// Ends an exchange with an answer of our own.
+fn fail(
+    failure: &Failure,
+    upstream: &Upstream,
+    exchange: &Exchange,
+    head: &HeaderMap,
+) -> Response<AppBody> {
+    telemetry::failed(upstream, failure);
+    exchange.end(Ending::Failed {
+        kind: failure.kind.as_str().to_owned(),
+        message: failure.message.clone(),
+    });
+    refusal(failure, head)
 }
 
 fn refusal(failure: &Failure, head: &HeaderMap) -> Response<AppBody> {

@@ -57,6 +57,7 @@ mod app_io;
 mod config;
 mod delivery;
 mod dial;
+mod exchange;
 mod failure;
 mod forward;
 mod head;

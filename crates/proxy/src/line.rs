@@ -29,7 +29,8 @@ struct State {
     write_pending: bool,
     /// A body that waits until it has.
     waiting: Option<Waker>,
-    delivery: Option<Delivery>,
+    /// The body under way, and who counts what was written of it.
+    delivery: Option<(Delivery, Tap)>,
     /// How the connection is to be closed.
     close: Close,
     /// hyper is out of the game; both sides may end on their own.
@@ -99,12 +100,12 @@ impl Line {
 
     /// A response's body begins. `chunked`: in chunked framing.
     pub(crate) fn begin(&self, tap: Tap, chunked: bool) {
-        self.lock().delivery = Some(Delivery::new(tap, chunked));
+        self.lock().delivery = Some((Delivery::new(chunked), tap));
     }
 
     /// A piece of the body was handed to hyper.
     pub(crate) fn handed(&self, length: usize) {
-        if let Some(delivery) = &mut self.lock().delivery {
+        if let Some((delivery, _)) = &mut self.lock().delivery {
             delivery.handed(length as u64);
         }
     }
@@ -113,7 +114,7 @@ impl Line {
     pub(crate) fn end(&self) {
         let mut state = self.lock();
         state.answer = Answer::Given;
-        if let Some(delivery) = &mut state.delivery {
+        if let Some((delivery, _)) = &mut state.delivery {
             delivery.end();
             if delivery.is_done() {
                 state.delivery = None;
@@ -169,8 +170,8 @@ impl Line {
         if unsent == 0 && state.answer == Answer::Given {
             state.answer = Answer::None;
         }
-        if let Some(delivery) = &mut state.delivery {
-            delivery.wrote(unsent);
+        if let Some((delivery, tap)) = &mut state.delivery {
+            tap.written(delivery.wrote(unsent));
             if delivery.is_done() {
                 state.delivery = None;
             }

@@ -11,16 +11,16 @@ use std::{
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
-use teeline_capture::{Ending, Tap};
+use teeline_capture::Ending;
 
-use crate::{head, line::Line, tasks::Tasks};
+use crate::{exchange::Exchange, head, line::Line};
 
-/// Passes every frame on untouched and tells the tap about it.
+/// Passes every frame on untouched and tells the tap about it. Dropped, it judges how the body ended;
+/// without an end or an error it was the app, or we: that is the exchange's to say.
 pub(crate) struct Tee {
     inner: Incoming,
-    tap: Tap,
+    exchange: Exchange,
     line: Arc<Line>,
-    tasks: Tasks,
     framing: Framing,
     progress: Progress,
     /// How the upstream broke, once it has.
@@ -53,36 +53,33 @@ impl Tee {
     pub(crate) fn new(
         inner: Incoming,
         framing: Framing,
-        tap: Tap,
+        exchange: Exchange,
         line: Arc<Line>,
-        tasks: Tasks,
     ) -> Self {
         if framing != Framing::Empty {
-            line.begin(tap.clone(), framing == Framing::Marked { chunked: true });
+            let chunked = framing == Framing::Marked { chunked: true };
+            line.begin(exchange.tap().clone(), chunked);
         }
-        Self { inner, tap, line, tasks, framing, progress: Progress::Running, broke: None }
+        Self { inner, exchange, line, framing, progress: Progress::Running, broke: None }
     }
 
     fn note(&mut self, frame: &Frame<Bytes>) {
         if let Some(bytes) = frame.data_ref() {
-            self.tap.chunk(bytes);
+            self.exchange.tap().chunk(bytes);
             self.line.handed(bytes.len());
         } else if let Some(trailers) = frame.trailers_ref() {
-            self.tap.trailers(head::recorded(trailers));
+            self.exchange.tap().trailers(head::recorded(trailers));
             self.progress = Progress::Ended;
         }
     }
 
-    fn ending(&mut self) -> Ending {
+    /// How the upstream ended the body, if it did.
+    fn ending(&mut self) -> Option<Ending> {
         if let Some(how) = self.broke.take() {
-            Ending::UpstreamBroke { how }
-        } else if matches!(self.progress, Progress::Ended) || self.inner.is_end_stream() {
-            Ending::Clean
-        } else if self.tasks.is_closing() {
-            Ending::Interrupted
-        } else {
-            Ending::ClientLeft
+            return Some(Ending::UpstreamBroke { how });
         }
+        let ended = matches!(self.progress, Progress::Ended) || self.inner.is_end_stream();
+        ended.then_some(Ending::Clean)
     }
 }
 
@@ -137,10 +134,12 @@ impl Body for Tee {
 impl Drop for Tee {
     fn drop(&mut self) {
         let ending = self.ending();
-        if self.framing == Framing::Close && ending != Ending::Clean {
+        if self.framing == Framing::Close && ending != Some(Ending::Clean) {
             self.line.reset();
         }
-        self.tap.end(ending);
+        if let Some(ending) = ending {
+            self.exchange.end(ending);
+        }
         self.line.end();
     }
 }

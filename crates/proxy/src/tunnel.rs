@@ -11,7 +11,10 @@ use tokio::{
     time::timeout,
 };
 
-use crate::tasks::{Phase, Tasks};
+use crate::{
+    exchange::Exchange,
+    tasks::{Phase, Tasks},
+};
 
 /// Bytes read at once. What one side sends waits here for the other side only.
 const BUFFER: usize = 16 << 10;
@@ -24,7 +27,7 @@ const LEAVE: Duration = Duration::from_secs(2);
 pub(crate) struct Tunnel {
     app: OnUpgrade,
     upstream: OnUpgrade,
-    tap: Tap,
+    exchange: Exchange,
 }
 
 /// Which side failed.
@@ -34,24 +37,24 @@ enum Fault {
 }
 
 impl Tunnel {
-    pub(crate) fn new(app: OnUpgrade, upstream: OnUpgrade, tap: Tap) -> Self {
-        Self { app, upstream, tap }
+    pub(crate) fn new(app: OnUpgrade, upstream: OnUpgrade, exchange: Exchange) -> Self {
+        Self { app, upstream, exchange }
     }
 
     /// Passes bytes both ways until both sides have ended, one of them fails, or the proxy closes.
     pub(crate) async fn run(self, tasks: &Tasks) {
-        let Self { app, upstream, tap } = self;
+        let Self { app, upstream, exchange } = self;
         let pass = async {
             match tokio::try_join!(app, upstream) {
-                Ok((app, upstream)) => pass(app, upstream, &tap).await,
+                Ok((app, upstream)) => pass(app, upstream, exchange.tap()).await,
                 Err(err) => Ending::UpstreamBroke { how: err.to_string() },
             }
         };
-        let ending = tokio::select! {
-            ending = pass => ending,
-            () = tasks.reached(Phase::Closing) => Ending::Interrupted,
-        };
-        tap.end(ending);
+        tokio::select! {
+            ending = pass => exchange.end(ending),
+            // The exchange is dropped unfinished.
+            () = tasks.reached(Phase::Closing) => {}
+        }
     }
 }
 

@@ -19,7 +19,7 @@ use teeline_capture::Tap;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use crate::tee;
+use crate::{exchange::Exchange, tee};
 
 /// How long an app that asked for `100 Continue` waits for it before it sends the body anyway; the
 /// same as curl. RFC 9110, section 10.1.1 forbids to wait forever.
@@ -61,8 +61,9 @@ impl Passage {
 }
 
 impl Upload {
-    pub(crate) fn new(inner: Incoming, tap: Tap) -> Self {
-        let upload = Self { inner, tap, passage: Passage::default(), gate: None };
+    pub(crate) fn new(inner: Incoming, exchange: &Exchange) -> Self {
+        let (tap, passage) = (exchange.tap().clone(), exchange.passage().clone());
+        let upload = Self { inner, tap, passage, gate: None };
         if upload.inner.is_end_stream() {
             upload.finish();
         }
@@ -75,10 +76,6 @@ impl Upload {
             // Sent either way.
             let _ = timeout(PATIENCE, wanted.cancelled_owned()).await;
         }));
-    }
-
-    pub(crate) fn passage(&self) -> Passage {
-        self.passage.clone()
     }
 
     fn finish(&self) {

@@ -45,7 +45,10 @@ async fn pipelined_requests_are_answered_in_order() {
         app.read_through(format!("answer /{n}\n")).await;
     }
     assert_eq!(connections(&rig), [0; 20]);
-    assert!((0..20).all(|n| rig.captures()[n].bytes == format!("answer /{n}\n").len() as u64));
+    for n in 0..20 {
+        let length = format!("answer /{n}\n").len() as u64;
+        rig.capture(n, |it| it.state == State::Ended && it.bytes == length).await;
+    }
 }
 
 /// The upstream closes while nothing is under way: the next request goes on a new connection.

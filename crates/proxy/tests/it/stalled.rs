@@ -27,11 +27,12 @@ async fn stalled(rig: &Rig) -> App {
 async fn capacity() -> u64 {
     let rig = Rig::new(|_| pieces(100_000)).await;
     let _app = stalled(&rig).await;
-    let (mut before, mut now) = (0, rig.capture(0, |it| 0 < it.bytes).await.bytes);
-    while before < now {
-        before = now;
-        sleep(Duration::from_millis(150)).await;
-        now = rig.captures()[0].bytes;
+    let mut now = rig.capture(0, |it| 0 < it.bytes).await.bytes;
+    let mut unchanged = 0;
+    while unchanged < 5 {
+        sleep(Duration::from_millis(100)).await;
+        let before = std::mem::replace(&mut now, rig.captures()[0].bytes);
+        unchanged = if before == now { unchanged + 1 } else { 0 };
     }
     now
 }

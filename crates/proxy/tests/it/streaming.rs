@@ -132,7 +132,7 @@ async fn the_proxy_does_not_end_what_the_upstream_keeps_open() {
     let mut app = rig.app().await;
     app.send(get("/up/x")).await;
     app.read_through("data: [DONE]\n\n").await;
-    assert_eq!(rig.captures()[0].state, State::Open);
+    assert_eq!(rig.capture(0, |it| it.bytes == 14).await.state, State::Open);
     rig.upstream.open_gate("later");
     app.read_through(": ping\n\n").await;
     app.read_through("0\r\n\r\n").await;

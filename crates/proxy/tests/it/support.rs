@@ -126,7 +126,13 @@ impl Rig {
     /// Waits until the proxy has stopped.
     pub(crate) async fn stopped(self) -> Store {
         within("the proxy stops", self.serving).await.unwrap();
-        self.store
+        let store = self.store;
+        tokio::task::spawn_blocking(move || {
+            store.shutdown();
+            store
+        })
+        .await
+        .unwrap()
     }
 }
 

@@ -1,0 +1,45 @@
+//! The record of a request and its response while they are under way.
+
+use teeline_capture::{Ending, Tap};
+
+use crate::{tasks::Tasks, upload::Passage};
+
+/// Ends the record when nobody holds it any more: until a response came the request's future does,
+/// then the response's body.
+pub(crate) struct Exchange {
+    tap: Tap,
+    passage: Passage,
+    tasks: Tasks,
+}
+
+impl Exchange {
+    pub(crate) fn new(tap: Tap, tasks: Tasks) -> Self {
+        Self { tap, passage: Passage::default(), tasks }
+    }
+
+    pub(crate) fn tap(&self) -> &Tap {
+        &self.tap
+    }
+
+    /// How far the request has passed.
+    pub(crate) fn passage(&self) -> &Passage {
+        &self.passage
+    }
+
+    /// Ends the record; the first ending counts.
+    pub(crate) fn end(&self, ending: Ending) {
+        if !self.passage.is_whole() {
+            // What passes from now on is not recorded.
+            self.tap.request_end(false);
+        }
+        self.tap.end(ending);
+    }
+}
+
+impl Drop for Exchange {
+    /// Given up without an ending: either we stop, or the app went.
+    fn drop(&mut self) {
+        let closing = self.tasks.is_closing();
+        self.end(if closing { Ending::Interrupted } else { Ending::ClientLeft });
+    }
+}
