@@ -4,21 +4,20 @@
 //! and a live view waits for nothing. The output is capped, so that a small body that unpacks to a huge
 //! one ends the decoding and nothing else.
 
-use std::io::{self, Write as _};
+mod gzip;
 
 use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, StandardAlloc};
 use bytes::Bytes;
-use flate2::{Decompress, FlushDecompress, Status, write::MultiGzDecoder};
-use zstd::stream::raw::{Decoder as ZstdDecoder, Operation as _};
+use flate2::{Decompress, FlushDecompress, Status};
+use zstd::stream::raw::{Decoder as ZstdDecoder, InBuffer, Operation as _, OutBuffer};
+
+use self::gzip::Gzip;
 
 /// A decoded body ends here, in bytes. The rest is named as not read.
 pub(crate) const DECODED_MAX: u64 = 128 << 20;
 
 /// Bytes that are decoded at once.
 const STEP: usize = 64 * 1024;
-
-/// Bytes of gzip that are given to its decoder at once: they unpack to half a MiB at most.
-const GZIP_STEP: usize = 512;
 
 /// Undoes the content codings of one body.
 pub(crate) struct Decoding {
@@ -39,7 +38,7 @@ impl Decoding {
         for name in codings.split(',').map(str::trim).filter(|name| !name.is_empty()) {
             let stage = match name.to_ascii_lowercase().as_str() {
                 "identity" => continue,
-                "gzip" | "x-gzip" => Stage::Gzip(Box::new(MultiGzDecoder::new(Vec::new()))),
+                "gzip" | "x-gzip" => Stage::Gzip(Gzip::new()),
                 "deflate" => Stage::Deflate(None),
                 "br" => Stage::Brotli(Box::new(brotli())),
                 "zstd" => Stage::Zstd(ZstdDecoder::new().map_err(|error| error.to_string())?),
@@ -85,7 +84,7 @@ fn run(stages: &mut [Stage], input: &[u8], sink: &mut Sink<'_>) -> Result<(), St
 }
 
 enum Stage {
-    Gzip(Box<MultiGzDecoder<Vec<u8>>>),
+    Gzip(Gzip),
     /// `None` until the first byte tells zlib's wrapping (the standard's) from bare deflate (which is sent, too).
     Deflate(Option<Decompress>),
     Brotli(Box<Brotli>),
@@ -98,11 +97,30 @@ fn brotli() -> Brotli {
     BrotliState::new(StandardAlloc::default(), StandardAlloc::default(), StandardAlloc::default())
 }
 
-/// What a step did: bytes read, bytes written, and whether the coded data is over.
+/// What a step did.
 struct Step {
+    /// Bytes read.
     read: usize,
+    /// Bytes written, also where there is a fault behind them.
     written: usize,
+    /// The coded data is over: what follows is not looked at.
     over: bool,
+    /// The data is broken; why.
+    fault: Option<String>,
+}
+
+impl Step {
+    fn read(read: usize) -> Self {
+        Self { read, written: 0, over: false, fault: None }
+    }
+
+    fn over(read: usize) -> Self {
+        Self { read, written: 0, over: true, fault: None }
+    }
+
+    fn fault(written: usize, why: String) -> Self {
+        Self { read: 0, written, over: false, fault: Some(why) }
+    }
 }
 
 impl Stage {
@@ -110,83 +128,54 @@ impl Stage {
         if input.is_empty() {
             return Ok(());
         }
-        if let Self::Gzip(decoder) = self {
-            return gzip(decoder, input, sink);
-        }
         let mut buffer = vec![0; STEP];
-        let mut input = input;
+        let (mut input, mut idle) = (input, 0);
         loop {
-            let step = self.step(input, &mut buffer)?;
+            let step = self.step(input, &mut buffer);
             input = input.get(step.read..).unwrap_or_default();
             let out = buffer.get(..step.written).unwrap_or_default();
             if !out.is_empty() {
                 sink(out)?;
             }
+            if let Some(why) = step.fault {
+                return Err(why);
+            }
+            // A step may only change the state; two in a row that do nothing mean that nothing can be done.
+            idle = if step.read == 0 && step.written == 0 { idle + 1 } else { 0 };
             // A full buffer may have more behind it; else no input left means no output left.
-            let stuck = step.read == 0 && step.written == 0;
-            if step.over || stuck || (input.is_empty() && step.written < buffer.len()) {
+            if step.over || 1 < idle || (input.is_empty() && step.written < buffer.len()) {
                 return Ok(());
             }
         }
     }
 
-    fn step(&mut self, input: &[u8], out: &mut [u8]) -> Result<Step, String> {
+    fn step(&mut self, input: &[u8], out: &mut [u8]) -> Step {
         match self {
-            // Handled in `push`.
-            Self::Gzip(_) => Ok(Step { read: input.len(), written: 0, over: true }),
+            Self::Gzip(gzip) => gzip.step(input, out),
             Self::Deflate(decoder) => deflate(decoder, input, out),
             Self::Brotli(state) => unbrotli(state, input, out),
-            Self::Zstd(decoder) => {
-                let status = decoder
-                    .run_on_buffers(input, out)
-                    .map_err(|error| format!("its zstd data is broken: {error}"))?;
-                Ok(Step { read: status.bytes_read, written: status.bytes_written, over: false })
-            }
+            Self::Zstd(decoder) => unzstd(decoder, input, out),
         }
     }
 }
 
-fn gzip(
-    decoder: &mut MultiGzDecoder<Vec<u8>>,
-    input: &[u8],
-    sink: &mut Sink<'_>,
-) -> Result<(), String> {
-    for part in input.chunks(GZIP_STEP) {
-        let result = decoder.write_all(part).and_then(|()| flush(decoder));
-        let out = std::mem::take(decoder.get_mut());
-        if !out.is_empty() {
-            sink(&out)?;
-        }
-        result.map_err(|error| format!("its gzip data is broken: {error}"))?;
-    }
-    Ok(())
-}
-
-fn flush(decoder: &mut MultiGzDecoder<Vec<u8>>) -> io::Result<()> {
-    match decoder.flush() {
-        // Behind the last byte of a member there is nothing to flush; that is no fault.
-        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(()),
-        result => result,
-    }
-}
-
-fn deflate(decoder: &mut Option<Decompress>, input: &[u8], out: &mut [u8]) -> Result<Step, String> {
+fn deflate(decoder: &mut Option<Decompress>, input: &[u8], out: &mut [u8]) -> Step {
     // RFC 1950: the low half of the first byte is 8 and the high one at most 7. In bare deflate that
     // would be a stored block with junk in its padding, which no compressor writes.
     let zlib = input.first().is_none_or(|first| first & 0x0f == 8 && first >> 4 <= 7);
     let decoder = decoder.get_or_insert_with(|| Decompress::new(zlib));
-    let (read, written) = (decoder.total_in(), decoder.total_out());
-    let status = decoder
-        .decompress(input, out, FlushDecompress::Sync)
-        .map_err(|error| format!("its deflate data is broken: {error}"))?;
-    Ok(Step {
-        read: usize::try_from(decoder.total_in() - read).unwrap_or(input.len()),
-        written: usize::try_from(decoder.total_out() - written).unwrap_or(out.len()),
-        over: status == Status::StreamEnd,
-    })
+    let (before_in, before_out) = (decoder.total_in(), decoder.total_out());
+    let result = decoder.decompress(input, out, FlushDecompress::Sync);
+    let count = |now: u64, before: u64| usize::try_from(now - before).unwrap_or(0);
+    Step {
+        read: count(decoder.total_in(), before_in),
+        written: count(decoder.total_out(), before_out),
+        over: matches!(result, Ok(Status::StreamEnd)),
+        fault: result.err().map(|error| format!("its deflate data is broken: {error}")),
+    }
 }
 
-fn unbrotli(state: &mut Brotli, input: &[u8], out: &mut [u8]) -> Result<Step, String> {
+fn unbrotli(state: &mut Brotli, input: &[u8], out: &mut [u8]) -> Step {
     let (mut left, mut read) = (input.len(), 0);
     let (mut room, mut written, mut total) = (out.len(), 0, 0);
     let result = BrotliDecompressStream(
@@ -199,11 +188,22 @@ fn unbrotli(state: &mut Brotli, input: &[u8], out: &mut [u8]) -> Result<Step, St
         &mut total,
         state,
     );
-    match result {
-        BrotliResult::ResultFailure => Err("its brotli data is broken".to_owned()),
-        BrotliResult::ResultSuccess => Ok(Step { read, written, over: true }),
-        BrotliResult::NeedsMoreInput | BrotliResult::NeedsMoreOutput => {
-            Ok(Step { read, written, over: false })
-        }
+    let broken = matches!(result, BrotliResult::ResultFailure);
+    Step {
+        read,
+        written,
+        over: matches!(result, BrotliResult::ResultSuccess),
+        fault: broken.then(|| "its brotli data is broken".to_owned()),
     }
 }
+
+fn unzstd(decoder: &mut ZstdDecoder<'static>, input: &[u8], out: &mut [u8]) -> Step {
+    let mut source = InBuffer::around(input);
+    let mut target = OutBuffer::around(out);
+    let result = decoder.run(&mut source, &mut target);
+    let fault = result.err().map(|error| format!("its zstd data is broken: {error}"));
+    Step { read: source.pos(), written: target.pos(), over: false, fault }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,7 +1,7 @@
 //! What the store, the writer and the workers share.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -52,6 +52,8 @@ pub(crate) struct Inner {
     pub(crate) queue: Queue,
     pub(crate) commands: Mutex<Vec<Command>>,
     pub(crate) stopping: AtomicBool,
+    /// Writes that failed.
+    pub(crate) failures: AtomicU64,
     open: Mutex<HashMap<CaptureId, Arc<Live>>>,
     settled: Condvar,
     updates: Mutex<Updates>,
@@ -69,6 +71,7 @@ impl Inner {
             queue: Queue::default(),
             commands: Mutex::default(),
             stopping: AtomicBool::new(false),
+            failures: AtomicU64::new(0),
             open: Mutex::default(),
             settled: Condvar::new(),
             updates: Mutex::default(),

@@ -6,9 +6,6 @@
 mod parse;
 mod sql;
 
-#[cfg(test)]
-mod tests;
-
 pub(crate) use sql::{ANY_FINDING, BROKEN};
 
 use crate::{State, Timestamp};

@@ -3,6 +3,9 @@
 mod change;
 mod read;
 
+#[cfg(test)]
+mod tests;
+
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
@@ -168,6 +171,12 @@ impl Store {
     /// Changes from now on. A receiver that lags more than 1,024 behind loses the oldest.
     pub fn feed(&self) -> broadcast::Receiver<Change> {
         self.inner().feed.subscribe()
+    }
+
+    /// How many writes have failed since the store was opened: the disk was full, the file was held. What
+    /// was lost by it is said in the captures.
+    pub fn write_failures(&self) -> u64 {
+        self.inner().failures.load(Ordering::Relaxed)
     }
 
     /// Ends: what is queued is written and read, open captures end as `interrupted`, their taps do nothing

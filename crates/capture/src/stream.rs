@@ -17,8 +17,13 @@ use crate::redact::{Redactor, Secrets};
 use crate::segment::SEGMENT_BYTES;
 use crate::{CaptureId, Ending, Moments, ResponseView, Timestamp};
 
-/// Bytes of one exchange that may wait for the writer. More is counted as lost; one chunk always fits.
+/// Bytes of one exchange that may wait for the writer whatever the others do (as long as all of them
+/// fit). More is counted as lost; one chunk always fits.
 pub(crate) const STREAM_QUEUE: usize = 1 << 20;
+
+/// Bytes of one exchange that may wait while less than half of [`TOTAL_QUEUE`] is taken: a burst from a
+/// server on the same machine comes faster than any disk takes it.
+pub(crate) const BURST_QUEUE: usize = 16 << 20;
 
 /// Bytes of all exchanges that may wait for the writer. More is counted as lost.
 pub(crate) const TOTAL_QUEUE: usize = 64 << 20;
@@ -269,15 +274,19 @@ impl Stream {
     fn reserve(&self, bytes: usize) -> bool {
         let cost = bytes + CHUNK_COST;
         let mine = self.queued.load(Ordering::Relaxed);
-        if 0 < mine && STREAM_QUEUE < mine + cost {
-            return false;
-        }
-        if TOTAL_QUEUE < self.hub.queued.fetch_add(cost, Ordering::Relaxed) + cost {
+        let all = self.hub.queued.fetch_add(cost, Ordering::Relaxed) + cost;
+        let most = if all < TOTAL_QUEUE / 2 { BURST_QUEUE } else { STREAM_QUEUE };
+        if TOTAL_QUEUE < all || (0 < mine && most < mine + cost) {
             self.hub.queued.fetch_sub(cost, Ordering::Relaxed);
             return false;
         }
         self.queued.fetch_add(cost, Ordering::Relaxed);
         true
+    }
+
+    #[cfg(test)]
+    pub(crate) fn queued(&self) -> usize {
+        self.queued.load(Ordering::Relaxed)
     }
 
     /// Gives room back once the writer has stored what took it.

@@ -114,7 +114,8 @@ fn add_reading(summary: &mut Summary, reading: &Reading) {
     if reading.model.is_some() {
         summary.model.clone_from(&reading.model);
     }
-    if let Some(framing) = reading.framing {
+    // A body that did not come has no framing, whatever would be assumed of it.
+    if let Some(framing) = reading.framing.filter(|_| 0 < reading.counts.bytes) {
         summary.streamed = Some(framing != "json");
     }
     summary.frames = reading.counts.frames;

@@ -189,7 +189,8 @@ impl Tap {
         stream.end(ending);
     }
 
-    fn stream(&self) -> Option<&Stream> {
+    /// What it records into; `None` where it records nothing.
+    pub(crate) fn stream(&self) -> Option<&Stream> {
         self.guard.as_ref().map(|guard| &*guard.0)
     }
 }

@@ -249,6 +249,7 @@ impl Writer {
     }
 
     fn remedy(&mut self, error: &StoreError) -> Remedy {
+        self.inner.failures.fetch_add(1, Ordering::Relaxed);
         let code = match error {
             StoreError::Database(fault) => fault.sqlite_error_code(),
             _ => None,

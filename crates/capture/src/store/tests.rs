@@ -1,0 +1,212 @@
+//! Faults that only the inside can bring about. What the app would see is that every call on the tap
+//! returns; that these tests end proves it, since the tap is used on their own thread.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use rusqlite::Connection;
+use teeline_finding::Kind;
+
+use super::*;
+use crate::stream::{BURST_QUEUE, TOTAL_QUEUE};
+use crate::{CaptureId, Ending, Piece, RequestHead, ResponseHead, State, Summary, Tap};
+
+fn begin(store: &Store) -> Tap {
+    let tap = store.recorder().begin(head());
+    let headers = vec![("content-type".to_owned(), Bytes::from_static(b"text/event-stream"))];
+    tap.response(ResponseHead { status: 200, reason: None, version: "HTTP/1.1", headers });
+    tap
+}
+
+fn end(tap: Tap) -> CaptureId {
+    tap.end(Ending::Clean);
+    let id = tap.id();
+    drop(tap);
+    id
+}
+
+fn settled(feed: &mut broadcast::Receiver<Change>, id: CaptureId) -> Arc<Summary> {
+    loop {
+        match feed.blocking_recv() {
+            Ok(Change::Capture(summary)) if summary.id == id && summary.state != State::Open => {
+                return summary;
+            }
+            Ok(_) | Err(broadcast::error::RecvError::Lagged(_)) => {}
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+/// The ranges that the reading says are missing, and why.
+fn missing(store: &Store, id: CaptureId) -> Vec<(u64, u64, String)> {
+    let findings = store.reading(id).unwrap().findings.clone();
+    let incomplete = findings.into_iter().filter_map(|finding| match finding.kind {
+        Kind::CaptureIncomplete { from, to, reason } => Some((from, to, reason)),
+        _ => None,
+    });
+    incomplete.collect()
+}
+
+fn kept(store: &Store, id: CaptureId) -> u64 {
+    let pieces = store.chunks(id).unwrap().map(Result::unwrap);
+    let chunks = pieces.filter_map(|piece| match piece {
+        Piece::Chunk(chunk) => Some(chunk.bytes.len() as u64),
+        Piece::Gap { .. } => None,
+    });
+    chunks.sum()
+}
+
+fn file_store() -> (tempfile::TempDir, Store) {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path(), StoreOptions::default()).unwrap();
+    (dir, store)
+}
+
+fn set(store: &Store, pragma: &str) {
+    store.inner().database.writer().unwrap().execute_batch(pragma).unwrap();
+}
+
+#[test]
+fn a_full_queue_loses_bytes_and_says_which_and_keeps_the_end() {
+    let (_dir, store) = file_store();
+    let mut feed = store.feed();
+    let chunk = Bytes::from(vec![b'.'; 64 << 10]);
+    let total = 20_u64 << 20;
+    let tap = {
+        // The writer hangs in the middle of a write.
+        let _hung = store.inner().database.writer().unwrap();
+        let tap = begin(&store);
+        for _ in 0..total / (64 << 10) {
+            tap.chunk(&chunk);
+        }
+        tap
+    };
+    let id = end(tap);
+    let summary = settled(&mut feed, id);
+    assert_eq!((summary.state, summary.bytes), (State::Ended, total));
+    assert_eq!(summary.sha256, None, "not all of it was seen");
+    assert!(0 < summary.findings.error);
+    let kept = kept(&store, id);
+    assert!(0 < kept && kept <= BURST_QUEUE as u64, "{kept}");
+    let [(from, to, reason)] = &missing(&store, id)[..] else {
+        panic!("{:?}", missing(&store, id))
+    };
+    assert_eq!((*from, *to), (kept, total));
+    assert!(reason.contains("queue was full"), "{reason}");
+}
+
+#[test]
+fn all_queues_together_are_bounded_and_each_stream_gets_a_share() {
+    let (_dir, store) = file_store();
+    let hung = store.inner().database.writer().unwrap();
+    let taps: Vec<Tap> = (0..100).map(|_| begin(&store)).collect();
+    let chunk = Bytes::from(vec![b'.'; 100_000]);
+    for _ in 0..200 {
+        taps[0].chunk(&chunk);
+    }
+    for _ in 0..20 {
+        for tap in &taps {
+            tap.chunk(&chunk);
+        }
+    }
+    let queued: Vec<usize> = taps.iter().map(|tap| tap.stream().unwrap().queued()).collect();
+    assert!(queued.iter().sum::<usize>() <= TOTAL_QUEUE);
+    assert!(queued[1..].iter().filter(|queued| 0 < **queued).count() == 99, "{queued:?}");
+    drop(hung);
+}
+
+#[test]
+fn a_full_disk_loses_bytes_and_says_so_and_recording_goes_on_when_there_is_room() {
+    let (_dir, store) = file_store();
+    let mut feed = store.feed();
+    let before = end(begin(&store));
+    settled(&mut feed, before);
+    let used: i64 = {
+        let writer = store.inner().database.writer().unwrap();
+        writer.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap()
+    };
+    set(&store, &format!("PRAGMA max_page_count = {}", used + 40));
+    let tap = begin(&store);
+    let chunk = Bytes::from(vec![b'.'; 300_000]);
+    for _ in 0..3 {
+        tap.chunk(&chunk);
+    }
+    let id = end(tap);
+    let summary = settled(&mut feed, id);
+    assert_eq!((summary.state, summary.bytes), (State::Ended, 900_000));
+    assert!(summary.sha256.is_some(), "every byte was seen");
+    let lost: u64 = missing(&store, id).iter().map(|(from, to, _)| to - from).sum();
+    assert_eq!(kept(&store, id) + lost, 900_000);
+    assert!(missing(&store, id).iter().all(|(_, _, reason)| reason == "the disk was full"));
+    assert!(0 < lost);
+    set(&store, "PRAGMA max_page_count = 1000000");
+    let tap = begin(&store);
+    tap.chunk(&chunk);
+    let id = end(tap);
+    settled(&mut feed, id);
+    assert_eq!((kept(&store, id), missing(&store, id)), (300_000, Vec::new()));
+}
+
+#[test]
+fn a_file_that_another_program_holds_is_waited_for() {
+    let (dir, store) = file_store();
+    let mut feed = store.feed();
+    let other = Connection::open(dir.path().join(crate::database::FILE)).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let tap = begin(&store);
+    tap.chunk(&Bytes::from_static(b"data: {}\n\n"));
+    let id = end(tap);
+    while store.write_failures() == 0 {
+        std::thread::yield_now();
+    }
+    other.execute_batch("ROLLBACK").unwrap();
+    settled(&mut feed, id);
+    assert_eq!((kept(&store, id), missing(&store, id)), (10, Vec::new()));
+}
+
+#[test]
+fn a_panic_under_the_lock_does_not_reach_the_app() {
+    let (_dir, store) = file_store();
+    let mut feed = store.feed();
+    let tap = begin(&store);
+    let other = tap.clone();
+    let poison = std::thread::spawn(move || {
+        let _pending = other.stream().unwrap().lock();
+        panic!("on purpose");
+    });
+    assert!(poison.join().is_err());
+    tap.chunk(&Bytes::from_static(b"data: {}\n\n"));
+    let id = end(tap);
+    assert_eq!(settled(&mut feed, id).bytes, 10);
+    assert_eq!(kept(&store, id), 10);
+}
+
+#[test]
+fn nothing_is_recorded_once_the_store_is_shut_down() {
+    let (dir, store) = file_store();
+    let recorder = store.recorder();
+    let open = begin(&store);
+    open.chunk(&Bytes::from_static(b"data: {}\n\n"));
+    store.shutdown();
+    let summary = store.summary(open.id()).unwrap();
+    assert_eq!((summary.state, summary.bytes), (State::Interrupted, 10));
+    open.chunk(&Bytes::from_static(b"late"));
+    assert!(recorder.begin(head()).stream().is_none());
+    assert!(matches!(store.delete(&[open.id()]), Err(StoreError::Stopped)));
+    store.shutdown();
+    drop(store);
+    let left = std::fs::metadata(dir.path().join("teeline.db-wal")).map_or(0, |file| file.len());
+    assert_eq!(left, 0, "the log is emptied into the file");
+}
+
+fn head() -> RequestHead {
+    RequestHead {
+        upstream: "x".to_owned(),
+        method: "GET".to_owned(),
+        target: "/x".to_owned(),
+        url: "https://x.example/".to_owned(),
+        version: "HTTP/1.1",
+        headers: Vec::new(),
+        client: None,
+    }
+}

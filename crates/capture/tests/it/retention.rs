@@ -1,0 +1,66 @@
+use teeline_capture::{Import, Query, Timestamp};
+
+use super::*;
+
+#[test]
+fn the_oldest_go_first_and_open_ones_stay() {
+    let dir = tempfile::tempdir().unwrap();
+    let retention_bytes = 4 << 20;
+    let options = StoreOptions { retention_bytes, ..StoreOptions::default() };
+    let store = Store::open(dir.path(), options).unwrap();
+    let (mut feed, mut deletions) = (store.feed(), store.feed());
+    let open = store.recorder().begin(request("/x/open"));
+    open.response(response(200, &[]));
+    open.chunk(&Bytes::from(vec![b'o'; 500_000]));
+    let mut ids = Vec::new();
+    for number in 0..12 {
+        let id = exchange(&store, &format!("/x/{number}"), &vec![b'x'; 900_000]);
+        settled(&mut feed, id);
+        ids.push(id);
+    }
+    let mut deleted = Vec::new();
+    wait_for(&mut deletions, |change| {
+        if let Change::Deleted(id) = change {
+            deleted.push(id);
+        }
+        (8 <= deleted.len()).then_some(())
+    });
+    assert_eq!(deleted, ids[..8]);
+    assert!(store.summary(open.id()).is_ok());
+    store.shutdown();
+    let size: u64 =
+        dir.path().read_dir().unwrap().map(|e| e.unwrap().metadata().unwrap().len()).sum();
+    assert!(size < retention_bytes + (2 << 20), "{size} bytes are left");
+    assert_eq!(bytes(store.chunks(ids[11]).unwrap()).len(), 900_000);
+}
+
+#[test]
+fn what_is_too_old_goes() {
+    let dir = tempfile::tempdir().unwrap();
+    let forever = StoreOptions { retention_days: 0, ..StoreOptions::default() };
+    let store = Store::open(dir.path(), forever).unwrap();
+    let import = |days_ago: i64| {
+        let started_us = Timestamp::now().as_micros() - days_ago * 86_400_000_000;
+        store.import(Import {
+            request: request("/x/y"),
+            request_body: Bytes::new(),
+            response: Some(response(200, &SSE)),
+            chunks: vec![(Bytes::from(chat("x")), Some(5))],
+            started_at: Some(Timestamp::from_micros(started_us)),
+            ending: Ending::Clean,
+            format: None,
+            stamps: false,
+        })
+    };
+    let (old, new) = (import(15).unwrap(), import(13).unwrap());
+    drop(store);
+    let store = open(dir.path());
+    let gone = wait_for(&mut store.feed(), |change| match change {
+        Change::Deleted(id) => Some(id),
+        Change::Capture(_) => None,
+    });
+    assert_eq!(gone, old);
+    store.shutdown();
+    let left = store.list(&Query::default(), None, 9).unwrap().captures;
+    assert_eq!(left.iter().map(|summary| summary.id).collect::<Vec<_>>(), [new]);
+}
