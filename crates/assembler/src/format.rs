@@ -11,10 +11,11 @@ use crate::{
     json::{Json, Object},
     openai_chat,
     response::Writer,
+    salyro_behavior,
 };
 
 /// Every format that is read. The order means nothing: detection orders the tests.
-pub static FORMATS: &[Format] = &[openai_chat::FORMAT, gemini::FORMAT];
+pub static FORMATS: &[Format] = &[openai_chat::FORMAT, gemini::FORMAT, salyro_behavior::FORMAT];
 
 /// The format of this name (contract 3.1).
 pub fn format(name: &str) -> Option<&'static Format> {

@@ -120,6 +120,7 @@ mod part;
 mod provenance;
 mod reading;
 mod response;
+mod salyro_behavior;
 mod text;
 mod view;
 

@@ -50,4 +50,10 @@ impl Draft {
         let (field, expected, value) = (field.to_owned(), expected.to_owned(), value.shortened());
         self.report(Kind::BadField { field, expected, value });
     }
+
+    /// A field that has to be there is not: `bad-field`.
+    pub fn missing_field(&mut self, field: &str, expected: &str) {
+        let (field, expected) = (field.to_owned(), expected.to_owned());
+        self.report(Kind::BadField { field, expected, value: "missing".to_owned() });
+    }
 }

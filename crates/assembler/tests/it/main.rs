@@ -8,5 +8,6 @@ mod laws;
 mod live;
 mod near;
 mod openai_chat;
+mod salyro_behavior;
 mod support;
 mod unknown;
