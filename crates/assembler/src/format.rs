@@ -6,6 +6,7 @@ use teeline_decoder::{Frame, Framing};
 use teeline_finding::{Kind, excerpt};
 
 use crate::{
+    anthropic_messages,
     draft::Draft,
     gemini,
     json::{Json, Object},
@@ -15,7 +16,7 @@ use crate::{
 };
 
 /// Every format that is read. The order means nothing: detection orders the tests.
-pub static FORMATS: &[Format] = &[openai_chat::FORMAT, gemini::FORMAT, salyro_behavior::FORMAT];
+pub static FORMATS: &[Format] = &[openai_chat::FORMAT, gemini::FORMAT, salyro_behavior::FORMAT, anthropic_messages::FORMAT];
 
 /// The format of this name (contract 3.1).
 pub fn format(name: &str) -> Option<&'static Format> {

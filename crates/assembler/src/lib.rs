@@ -100,6 +100,7 @@
 //! `tests/it/laws.rs`, which run over every `tests/fixtures/NAME/*.sse` by themselves. The cases of
 //! `tests/fixtures/cases` in the format are judged as soon as it is in the table.
 
+mod anthropic_messages;
 mod assembly;
 mod candidate;
 mod clock;

@@ -131,7 +131,7 @@ impl Draft {
         for output in &mut self.outputs {
             output.finish = None;
         }
-        (self.id, self.model) = (None, None);
+        (self.id, self.model, self.usage) = (None, None, None);
     }
 
     /// The blocks that are open, in the order in which they were opened.
