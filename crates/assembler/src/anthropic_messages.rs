@@ -103,6 +103,9 @@ impl Assembler for Messages {
             draft.end();
             return;
         }
+        if body.str("type").as_deref() == Some("error") {
+            return;
+        }
         draft.output(0);
         body.iter().for_each(|(key, value)| self.field(key, value, draft));
         for (index, block) in
@@ -259,7 +262,7 @@ impl Messages {
     fn write_content(&self, out: &mut Writer<'_>) {
         out.array(|items| {
             for (index, block) in &self.blocks {
-                items.item(|value| block.write(&key_of(*index), value));
+                items.item(|value| block.write(*index, value));
             }
         });
     }
@@ -282,7 +285,7 @@ impl Messages {
         if !self.blocks.contains_key(&index) && !draft.admit(BLOCK) {
             return;
         }
-        self.blocks.insert(index, Block::open(key_of(index), &fields, draft, &self.tools));
+        self.blocks.insert(index, Block::open(index, &fields, draft, &self.tools));
         if let (Some(id), Some(name)) = (fields.filled("id"), fields.filled("name"))
             && draft.admit(id.len() + name.len())
         {

@@ -40,8 +40,8 @@ pub(crate) struct FrameLog {
 pub(crate) enum Deed {
     Error,
     End,
-    Usage,
     Start,
+    Usage,
     Control,
     KeepAlive,
     Other,

@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use teeline_finding::{Kind, excerpt};
 
 use crate::{
-    draft::{Draft, Key, PartId, PartKind},
+    draft::{Draft, PartId, PartKind},
     json::{Json, Object},
     node::{Map, Node},
     response::Writer,
 };
 
-use super::text_of;
+use super::{key_of, text_of};
 
 /// A block of the message. Its text is a part's; its other fields are what the part shows beside it.
 #[derive(Debug)]
@@ -80,14 +80,15 @@ impl Shape {
 impl Block {
     /// Opens a block. `tools`: the names of the provider's tools by call, for their results.
     pub(super) fn open(
-        key: Key,
+        index: u64,
         fields: &Object<'_>,
         draft: &mut Draft,
         tools: &HashMap<Box<str>, Box<str>>,
     ) -> Self {
         let kind = fields.str("type").unwrap_or_default();
         let (shape, part_kind) = Shape::of(&kind);
-        let part = draft.open(key, 0, part_kind);
+        let part = draft.open(key_of(index), 0, part_kind);
+        draft.get_mut(part).order = index;
         let mut block = Self { shape, kind: (*kind).into(), part, start: None };
         for (field, value) in fields.iter() {
             match field {
@@ -192,7 +193,7 @@ impl Block {
     }
 
     /// Writes the block of the plain message.
-    pub(super) fn write(&self, key: &Key, out: &mut Writer<'_>) {
+    pub(super) fn write(&self, index: u64, out: &mut Writer<'_>) {
         let draft = out.draft();
         let part = draft.get(self.part);
         out.object(|fields| {
@@ -220,7 +221,7 @@ impl Block {
             }
             fields.map(&part.extra);
             if self.shape == Shape::Input {
-                fields.field("input", |value| match (draft.is_open(key), empty) {
+                fields.field("input", |value| match (draft.is_open(&key_of(index)), empty) {
                     // What is not known to be whole is not parsed.
                     (true, false) => value.part(self.part),
                     (true, true) => value.json(Json::from_known(self.started_input())),

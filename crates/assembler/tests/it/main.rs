@@ -1,6 +1,7 @@
 //! Readings against the specification: its examples, its rules, the cases of public reports, and laws.
 #![cfg(test)]
 
+mod anthropic_messages;
 mod cases;
 mod gemini;
 mod judge;
