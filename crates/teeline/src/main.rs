@@ -7,6 +7,7 @@ mod inputs;
 mod logging;
 mod output;
 mod present;
+mod spool;
 mod stop;
 mod system;
 

@@ -10,6 +10,7 @@ use crate::{
     inputs::{Input, inputs},
     output::{Output, escaped},
     present,
+    spool::Spool,
 };
 
 /// Reads every input.
@@ -23,8 +24,8 @@ pub(crate) fn run(args: &ReadArgs) -> Result<ExitCode> {
     let mut output = Output::new();
     let mut good = true;
     for (position, input) in inputs.iter().enumerate() {
-        let reading = read(args, format, input)?;
-        good &= present::is_good(&reading);
+        let read = read(args, format, input)?;
+        good &= present::is_good(&read.reading);
         if inputs.len() > 1 && !args.view.json {
             output.line(&format!(
                 "{}== {}",
@@ -32,7 +33,7 @@ pub(crate) fn run(args: &ReadArgs) -> Result<ExitCode> {
                 input.name()
             ))?;
         }
-        print(args, &reading, &mut output)?;
+        print(args, read, &mut output)?;
     }
     output.flush()?;
     Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -46,7 +47,13 @@ fn named_format(name: &str) -> Result<&'static Format> {
     Ok(format)
 }
 
-fn read(args: &ReadArgs, format: Option<&'static Format>, input: &Input) -> Result<Reading> {
+/// What one input came to, and its frames where they were asked for.
+struct Read {
+    reading: Reading,
+    frames: Option<Spool>,
+}
+
+fn read(args: &ReadArgs, format: Option<&'static Format>, input: &Input) -> Result<Read> {
     let options = Options {
         format,
         framing: args.input.framing.framing(),
@@ -55,19 +62,18 @@ fn read(args: &ReadArgs, format: Option<&'static Format>, input: &Input) -> Resu
     };
     let mut assembly = Assembly::new(options);
     assembly.keep_rows(args.view.frames);
-    let mut rows = Vec::new();
-    input.feed(args.input.chunk_size, &mut assembly, |assembly| {
-        rows.append(&mut assembly.take_rows());
-        Ok(())
+    let mut frames = args.view.frames.then(|| Spool::new(args.view.json)).transpose()?;
+    input.feed(args.input.chunk_size, &mut assembly, |assembly| match &mut frames {
+        Some(spool) => spool.add(&assembly.take_rows()),
+        None => Ok(()),
     })?;
-    let mut reading = assembly.reading();
-    reading.frames = args.view.frames.then_some(rows);
-    Ok(reading)
+    Ok(Read { reading: assembly.reading(), frames })
 }
 
-fn print(args: &ReadArgs, reading: &Reading, output: &mut Output) -> Result<()> {
+fn print(args: &ReadArgs, read: Read, output: &mut Output) -> Result<()> {
+    let Read { reading, frames } = read;
     if args.view.json {
-        return output.json(reading);
+        return print_json(&reading, frames, output);
     }
     if args.text {
         for answer in &reading.outputs {
@@ -78,12 +84,21 @@ fn print(args: &ReadArgs, reading: &Reading, output: &mut Output) -> Result<()> 
     if args.response {
         return output.line(reading.response.as_ref().map_or("null", |response| response.get()));
     }
-    output.bytes(present::reading(reading).as_bytes())?;
-    if let Some(rows) = &reading.frames {
+    output.bytes(present::reading(&reading).as_bytes())?;
+    if let Some(spool) = frames {
         output.line("")?;
-        for row in rows {
-            output.line(&present::frame(row))?;
-        }
+        spool.print(output)?;
     }
     Ok(())
+}
+
+/// The reading as one line; `frames` is its last member.
+fn print_json(reading: &Reading, frames: Option<Spool>, output: &mut Output) -> Result<()> {
+    let json = serde_json::to_string(reading)?;
+    let Some(spool) = frames else { return output.line(&json) };
+    let members = json.strip_suffix('}').unwrap_or(&json);
+    output.bytes(members.as_bytes())?;
+    output.bytes(b",\"frames\":[")?;
+    spool.print(output)?;
+    output.line("]}")
 }
