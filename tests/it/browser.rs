@@ -41,5 +41,40 @@ fn a_capture_appears_grows_and_ends() {
     assert!(client.response().whole);
     browser.wait_text("body", "First words, then more, then the last.");
     browser.wait_text("body", "Finished");
+    // Every frame is listed, those that came after the page was opened, too.
+    for carried in ["text +11", "text +16", "finish stop", "usage"] {
+        browser.wait_text("body", carried);
+    }
+    assert_eq!(browser.problems(), Vec::<String>::new());
+}
+
+#[test]
+fn a_break_is_seen_while_it_happens() {
+    if !available("a_break_is_seen_while_it_happens", &[Need::Chromium]) {
+        return;
+    }
+    let world = World::start(|_| {
+        Script::sse_head()
+            .chunk(chat::delta(0, &json!({ "role": "assistant", "content": "Half of" })))
+            .gate("break")
+            .bytes("40\r\ndata: {\"cut")
+            .rst()
+    });
+    let mut browser = Browser::start();
+    let mut client = world.ask();
+    block_on(world.upstream.reached("break"));
+    let id = teeline_tests::eventually("the first text", || {
+        let newest = world.newest();
+        (newest["preview"] == "Half of").then(|| teeline_tests::text(&newest["id"]).to_owned())
+    });
+    browser.goto(&format!("http://{}/captures/{id}", world.teeline.dashboard));
+    browser.wait_text("body", "Half of");
+    world.upstream.open_gate("break");
+    assert!(!client.response().whole);
+    for said in
+        ["Did not finish", "reset", "text +7", "The stream was cut in the middle of a frame"]
+    {
+        browser.wait_text("body", said);
+    }
     assert_eq!(browser.problems(), Vec::<String>::new());
 }

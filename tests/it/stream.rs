@@ -1,6 +1,6 @@
 //! The main job: a stream passes unchanged and at once, and is on disk with its times.
 
-use std::{fs, path::Path};
+use std::{fs, path::Path, process::Command};
 
 use teeline_script::Script;
 use teeline_tests::{Client, World, block_on, chat, run, sha256, text};
@@ -80,6 +80,50 @@ fn the_capture_is_what_the_app_got() {
     let shown = run(["show", &id, "--data-dir", &data]);
     assert_eq!(shown.status.code(), Some(0), "{}", String::from_utf8_lossy(&shown.stderr));
     assert!(String::from_utf8_lossy(&shown.stdout).contains("Grüße, мир 🙂"));
+}
+
+#[test]
+fn a_capture_leaves_as_har_and_as_a_command() {
+    let body = chat::answer(&["it's ", "$HOME"]).concat();
+    let served = chat::answer(&["it's ", "$HOME"]);
+    let world = World::start(move |_| Script::sse(served.clone()));
+    world.ask().response();
+    let capture = world.ended();
+    let id = text(&capture["summary"]["id"]).to_owned();
+
+    let har: serde_json::Value = serde_json::from_slice(&world.export(&id, "har")).unwrap();
+    let entry = &har["log"]["entries"][0];
+    assert_eq!(har["log"]["version"], "1.2");
+    assert_eq!(entry["request"]["method"], "POST");
+    assert_eq!(entry["request"]["url"], format!("{}/v1/chat/completions", world.upstream.url()));
+    assert_eq!(entry["request"]["postData"]["text"], chat::request().to_string());
+    assert_eq!(entry["response"]["status"], 200);
+    assert_eq!(entry["response"]["content"]["text"], body.as_str());
+    assert_eq!(entry["_teeline"]["frames"].as_array().map(Vec::len), Some(6));
+    let timings = &entry["timings"];
+    let parts = ["send", "wait", "receive"].map(|part| timings[part].as_f64().unwrap());
+    assert!(
+        parts.iter().all(|part| 0.0 <= *part)
+            && (entry["time"].as_f64().unwrap() - parts.iter().sum::<f64>()).abs() < 0.01
+    );
+
+    // The command, with a shell that shows the words it would call curl with.
+    let command = String::from_utf8(world.export(&id, "curl")).unwrap();
+    let shown = Command::new("sh")
+        .arg("-c")
+        .arg(format!("curl() {{ printf '%s\\n' \"$@\"; }}\n{command}"))
+        .env("TEST_API_KEY", "the-key")
+        .output()
+        .unwrap();
+    let words = String::from_utf8(shown.stdout).unwrap();
+    for word in [
+        "-N",
+        &format!("{}/v1/chat/completions", world.upstream.url()),
+        "Authorization: Bearer the-key",
+        &chat::request().to_string(),
+    ] {
+        assert!(words.lines().any(|line| line == word), "{word} is not among {words}");
+    }
 }
 
 #[test]
