@@ -16,7 +16,8 @@ use crate::{
 };
 
 /// Every format that is read. The order means nothing: detection orders the tests.
-pub static FORMATS: &[Format] = &[openai_chat::FORMAT, gemini::FORMAT, salyro_behavior::FORMAT, anthropic_messages::FORMAT];
+pub static FORMATS: &[Format] =
+    &[openai_chat::FORMAT, gemini::FORMAT, salyro_behavior::FORMAT, anthropic_messages::FORMAT];
 
 /// The format of this name (contract 3.1).
 pub fn format(name: &str) -> Option<&'static Format> {
