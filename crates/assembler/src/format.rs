@@ -10,14 +10,19 @@ use crate::{
     draft::Draft,
     gemini,
     json::{Json, Object},
-    openai_chat,
+    ollama, openai_chat,
     response::Writer,
     salyro_behavior,
 };
 
 /// Every format that is read. The order means nothing: detection orders the tests.
-pub static FORMATS: &[Format] =
-    &[openai_chat::FORMAT, gemini::FORMAT, salyro_behavior::FORMAT, anthropic_messages::FORMAT];
+pub static FORMATS: &[Format] = &[
+    openai_chat::FORMAT,
+    gemini::FORMAT,
+    salyro_behavior::FORMAT,
+    anthropic_messages::FORMAT,
+    ollama::FORMAT,
+];
 
 /// The format of this name (contract 3.1).
 pub fn format(name: &str) -> Option<&'static Format> {

@@ -116,6 +116,7 @@ mod gemini;
 mod json;
 mod judge;
 mod node;
+mod ollama;
 mod openai_chat;
 mod part;
 mod provenance;

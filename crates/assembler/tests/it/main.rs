@@ -1,6 +1,7 @@
 //! Readings against the specification: its examples, its rules, the cases of public reports, and laws.
 #![cfg(test)]
 
+mod alike;
 mod anthropic_messages;
 mod cases;
 mod gemini;
@@ -8,6 +9,7 @@ mod judge;
 mod laws;
 mod live;
 mod near;
+mod ollama;
 mod openai_chat;
 mod salyro_behavior;
 mod support;
