@@ -112,6 +112,12 @@ impl Follower {
         Arc::clone(&self.provenance)
     }
 
+    /// What is kept of the frames from `from` on; nothing is read for it.
+    pub(crate) fn marks(&self, from: u64) -> Vec<FrameMark> {
+        let from = usize::try_from(from).unwrap_or(usize::MAX);
+        self.rows.entries.get(from..).unwrap_or_default().iter().map(Entry::mark).collect()
+    }
+
     /// The frames from `offset` on.
     pub(crate) fn page(
         &self,
@@ -213,6 +219,19 @@ fn is_plain(record: &Record) -> bool {
     record.lost.is_empty() && (record.kept_decoded || !coded)
 }
 
+/// As much of a frame as a picture of the whole stream needs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FrameMark {
+    /// When its first byte came, in milliseconds since the request was sent; `None`: not known.
+    pub at_ms: Option<f64>,
+    /// Its bytes.
+    pub length: u32,
+    /// What it did, as in a [`FrameRow`].
+    pub kind: Option<&'static str>,
+    /// The output it went to.
+    pub output: Option<u32>,
+}
+
 /// Where a frame is, and what it did.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
@@ -233,6 +252,17 @@ struct Entry {
     terminated: bool,
     dispatched: bool,
     dated: bool,
+}
+
+impl Entry {
+    fn mark(&self) -> FrameMark {
+        FrameMark {
+            at_ms: (self.at_us != NO_TIME).then(|| millis(self.at_us)),
+            length: self.length,
+            kind: self.kind,
+            output: (self.output != NONE).then_some(self.output),
+        }
+    }
 }
 
 #[derive(Default)]

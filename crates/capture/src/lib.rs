@@ -67,6 +67,7 @@ pub use exchange::{
     Ending, Exchange, Import, Moments, Piece, RequestHead, RequestView, ResponseHead, ResponseView,
     StoredChunk,
 };
+pub use frames::FrameMark;
 pub use id::{CaptureId, IdError};
 pub use live::{Change, LiveReading};
 pub use pieces::Pieces;

@@ -125,6 +125,7 @@ export class Answer {
   /** Writes arrival times once the frames and what they added are known. */
   times() {
     for (const output of this.outputs) for (const block of output.blocks) block.times();
+    this.#markFaults();
     this.mark();
   }
 
@@ -159,8 +160,6 @@ export class Answer {
     const { frame, span, at } = this.selection.value;
     const linked = new Highlight();
     const later = new Highlight();
-    const bad = new Highlight();
-    const opener = new Highlight();
     const [first, last] = span ?? [frame, frame];
     this.firstMarked = null;
     for (const output of this.outputs) {
@@ -171,17 +170,29 @@ export class Answer {
         block.element.classList.toggle("holds-mark", ranges.length > 0);
         this.#add(linked, block, ranges);
         if (at !== null && block.text) this.#add(later, block, [[runs.lengthAt(at), block.text.length]]);
+      }
+      if (this.outputs.length > 1) output.showLength(at);
+    }
+    CSS.highlights.set("later", later);
+    CSS.highlights.set("linked", linked);
+    this.#stood(at);
+  }
+
+  /** Marks what is wrong in the text itself: replaced bytes, and what was opened and never closed. */
+  #markFaults() {
+    if (!globalThis.CSS?.highlights) return;
+    const bad = new Highlight();
+    const opener = new Highlight();
+    for (const output of this.outputs) {
+      for (const block of output.blocks) {
+        if (block.element.hidden) continue;
         this.#bad(bad, block);
         const fault = block.card?.faultRange();
         if (fault) opener.add(fault);
       }
-      output.showLength(at);
     }
-    CSS.highlights.set("later", later);
-    CSS.highlights.set("linked", linked);
     CSS.highlights.set("bad", bad);
     CSS.highlights.set("opener", opener);
-    this.#stood(at);
   }
 
   #add(highlight, block, ranges) {

@@ -108,7 +108,7 @@ class CallBlock extends Block {
   constructor(view, output, place, kind) {
     super(view, output, place, kind);
     this.card = new ToolCard({ link: (first, last) => view.frameLink(first, last) });
-    this.card.onToggle = () => view.mark();
+    this.card.onToggle = () => view.times();
     this.element = h("div", { class: "part call" }, this.card.element);
   }
 

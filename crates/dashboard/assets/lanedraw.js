@@ -87,10 +87,43 @@ export class Drawing {
     this.#after();
     this.#axis();
     this.#ticks();
+    this.#selectedTick();
     this.#milestones();
     this.#flags();
     this.#scrubber();
     this.#overview();
+  }
+
+  /** Ticks are many and seldom change: they are drawn once on a canvas of their own, which is then copied. */
+  #ticks() {
+    const { source, from, to, scrub, choices } = this.scene;
+    if (!source.hasTimes) return;
+    const key = [source.count, from, to, choices, this.canvas.width, this.canvas.height, this.colour.ink2].join();
+    if (this.layerKey !== key || this.layerSource !== source) {
+      this.layerKey = key;
+      this.layerSource = source;
+      this.layer ??= document.createElement("canvas");
+      this.layer.width = this.canvas.width;
+      this.layer.height = this.canvas.height;
+      const layer = this.layer.getContext("2d");
+      layer.setTransform(this.context.getTransform());
+      this.#drawTicks(layer);
+    }
+    const { context } = this;
+    const split = scrub === null ? this.width : Math.min(this.width, Math.max(0, this.x(source.at[scrub]) + TICK));
+    const copy = (left, right, alpha) => {
+      if (right <= left) return;
+      context.save();
+      context.globalAlpha = alpha;
+      context.beginPath();
+      context.rect(left, 0, right - left, this.height);
+      context.clip();
+      context.drawImage(this.layer, 0, 0, this.width, this.height);
+      context.restore();
+    };
+    copy(0, split, 1);
+    copy(split, this.width, 0.34);
+    if (choices > 1) this.#bandLabels(this.#bands());
   }
 
   #line(x, top, bottom, colour, { width = 1, dash = [] } = {}) {
@@ -125,25 +158,16 @@ export class Drawing {
   #gaps() {
     const { context } = this;
     const { source } = this.scene;
-    let last = Number.NaN;
-    for (const i of source.gaps.length > 0 ? this.#loudFrames() : []) {
-      const at = source.at[i];
-      if (at - last >= 1000) {
-        const [from, to] = [this.x(last) + 2, this.x(at) - 2];
-        this.#rect(from, to, FLAGS + LABELS, this.axisY(), this.colour.warnw);
-        if (Math.min(to, this.width) - Math.max(from, 0) >= 64) {
-          context.fillStyle = this.colour.warn;
-          context.textAlign = "center";
-          context.fillText(`${((at - last) / 1000).toFixed(2)} s`, (Math.max(from, 0) + Math.min(to, this.width)) / 2, (FLAGS + LABELS + this.axisY()) / 2 + 4);
-        }
+    for (const [last, at] of source.silences) {
+      const [from, to] = [this.x(last) + 2, this.x(at) - 2];
+      if (to < 0 || from > this.width) continue;
+      this.#rect(from, to, FLAGS + LABELS, this.axisY(), this.colour.warnw);
+      if (Math.min(to, this.width) - Math.max(from, 0) >= 64) {
+        context.fillStyle = this.colour.warn;
+        context.textAlign = "center";
+        context.fillText(`${((at - last) / 1000).toFixed(2)} s`, (Math.max(from, 0) + Math.min(to, this.width)) / 2, (FLAGS + LABELS + this.axisY()) / 2 + 4);
       }
-      last = at;
     }
-  }
-
-  *#loudFrames() {
-    const { source } = this.scene;
-    for (let i = 0; i < source.count; i += 1) if (source.kind[i] !== KEEP_ALIVE) yield i;
   }
 
   /** Nothing came any more: hatched after a broken end. */
@@ -200,63 +224,70 @@ export class Drawing {
     return Array.from({ length: n }, (_, i) => ({ top: top + i * height, bottom: top + (i + 1) * height }));
   }
 
-  #ticks() {
-    const { context } = this;
-    const { source, scrub, from, to } = this.scene;
-    if (!source.hasTimes) return;
+  #drawTicks(context) {
+    const { source, from, to } = this.scene;
     const bands = this.#bands();
     const first = Math.max(0, source.frameAt(from) - 1);
     const last = Math.min(source.count, source.frameAt(to) + 1);
     const most = this.#most(source);
-    if (bands.length > 1) this.#bandLabels(bands);
     for (const column of this.#columns(first, last)) {
-      const band = bands[Math.min(bands.length - 1, column.output === NO_OUTPUT ? bands.length - 1 : column.output)];
       const kind = KINDS[column.kind];
-      const later = scrub !== null && column.frame > scrub;
-      context.globalAlpha = later ? 0.34 : 1;
       if (kind === "keep-alive") {
+        context.globalAlpha = 1;
         context.fillStyle = this.colour.ink3;
         context.fillRect(column.x - TICK / 2, this.axisY() + 1, TICK, 5);
         continue;
       }
-      const colour = COLOURS[kind];
+      const band = bands[Math.min(bands.length - 1, column.output === NO_OUTPUT ? bands.length - 1 : column.output)];
+      const colour = column.added > 0 ? COLOURS[kind] : undefined;
       const room = band.bottom - band.top - 6;
-      const height = column.added > 0 && colour ? Math.max(4, Math.sqrt(column.added / most) * room) : SHORT;
-      if (!(column.added > 0 && colour)) context.globalAlpha *= 0.75;
-      context.fillStyle = this.colour[column.added > 0 && colour ? colour : "ink3"];
+      const height = colour ? Math.max(4, Math.sqrt(column.added / most) * room) : SHORT;
+      context.globalAlpha = colour ? 1 : 0.75;
+      context.fillStyle = this.colour[colour ?? "ink3"];
       context.fillRect(column.x - TICK / 2, band.bottom - height, TICK, height);
     }
-    context.globalAlpha = 1;
-    this.#selectedTick(bands, most);
   }
 
+  /** The most new text that one frame has; only frames that came since are looked at. */
   #most(source) {
-    let most = 1;
-    for (let i = 0; i < source.count; i += 1) if (source.added[i] > most) most = source.added[i];
-    return most;
+    if (this.mostOf?.source !== source) this.mostOf = { source, count: 0, most: 1 };
+    const known = this.mostOf;
+    for (; known.count < source.count; known.count += 1) known.most = Math.max(known.most, source.added[known.count]);
+    return known.most;
   }
 
-  /** One column a frame, or one a pixel where frames are closer than that. */
-  *#columns(first, last) {
+  /**
+   * One column a frame, or one a pixel where frames are closer than that: as high as its largest frame, in the
+   * colour of the kind with most bytes.
+   */
+  #columns(first, last) {
     const { source } = this.scene;
     const dense = last - first > this.width / 2;
-    let pixel = null;
+    const columns = [];
+    const pixels = new Map();
     for (let i = first; i < last; i += 1) {
       const x = this.x(source.at[i]);
-      const column = { x, frame: i, added: source.added[i], kind: source.kind[i], output: source.output[i] };
+      const [kind, output, added] = [source.kind[i], source.output[i], source.added[i]];
       if (!dense) {
-        yield column;
+        columns.push({ x, added, kind, output });
         continue;
       }
-      const key = `${Math.floor(x)}:${column.output}:${column.kind === KEEP_ALIVE}`;
-      if (pixel && pixel.key === key) {
-        if (column.added > pixel.column.added) pixel.column = { ...column, x: pixel.column.x };
-      } else {
-        if (pixel) yield pixel.column;
-        pixel = { key, column };
+      const pixel = Math.floor(x);
+      // Outputs are bytes, keep-alives hang below the axis.
+      const key = (pixel * 256 + output) * 2 + (kind === KEEP_ALIVE ? 1 : 0);
+      const column = pixels.get(key);
+      if (!column) {
+        const fresh = { x: pixel + 0.5, added, kind, output, bytes: new Map([[kind, added]]) };
+        pixels.set(key, fresh);
+        columns.push(fresh);
+        continue;
       }
+      column.added = Math.max(column.added, added);
+      const bytes = (column.bytes.get(kind) ?? 0) + added;
+      column.bytes.set(kind, bytes);
+      if (bytes > (column.bytes.get(column.kind) ?? 0)) column.kind = kind;
     }
-    if (pixel) yield pixel.column;
+    return columns;
   }
 
   #bandLabels(bands) {
@@ -273,9 +304,11 @@ export class Drawing {
     });
   }
 
-  #selectedTick(bands, most) {
+  #selectedTick() {
     const { selected, source, scrub } = this.scene;
     if (selected === null || selected >= source.count || scrub !== null) return;
+    const bands = this.#bands();
+    const most = this.#most(source);
     const x = this.x(source.at[selected]);
     if (x < 0 || x > this.width) return;
     const output = source.output[selected];

@@ -31,7 +31,14 @@ export class Selection {
     return value;
   }
 
+  /** Steps come many in a second; browsers take only so many changes of the address. */
+  #writeSoon() {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.#write(true), 150);
+  }
+
   #write(replace) {
+    clearTimeout(this.timer);
     const query = new URLSearchParams(location.search);
     const { frame, span, finding, at, tab, opened } = this.value;
     const put = (name, value) => (value === null ? query.delete(name) : query.set(name, String(value)));
@@ -65,7 +72,10 @@ export class Selection {
   set(change, { replace = true, scroll = true, from = "" } = {}) {
     const before = JSON.stringify(this.value);
     this.value = { ...this.value, ...change };
-    if (JSON.stringify(this.value) !== before) this.#write(replace);
+    if (JSON.stringify(this.value) !== before) {
+      if (replace) this.#writeSoon();
+      else this.#write(false);
+    }
     this.#tell({ scroll, from });
   }
 }

@@ -3,10 +3,12 @@ import * as api from "./api.js";
 
 /** The kinds by their number in the columns (columns.rs). */
 export const KINDS = ["other", "text", "reasoning", "refusal", "tool", "usage", "start", "end", "error", "control", "keep-alive"];
+const KEEP_ALIVE = KINDS.indexOf("keep-alive");
 /** No output. */
 export const NO_OUTPUT = 255;
-const NAMES_EVENT = 1;
 const PAGE = 200;
+/** Pages fetched at a time: what was scrolled past meanwhile is not asked for. */
+const AT_ONCE = 2;
 /** Pages of rows kept; those that were not looked at for longest go first. */
 const KEPT = 60;
 /** How much of a frame's bytes is fetched to be shown. */
@@ -45,6 +47,9 @@ class Frames {
     this.hasTimes = false;
     /** Frames that come a second or more after the one before. @type {number[]} */
     this.gaps = [];
+    /** Silences of a second and more, from and to in milliseconds; keep-alives do not end one. @type {[number, number][]} */
+    this.silences = [];
+    this.lastLoud = Number.NaN;
     this.listeners = new Set();
   }
 
@@ -83,6 +88,9 @@ class Frames {
     for (let i = from; i < this.count; i += 1) {
       if (!Number.isNaN(this.at[i])) this.hasTimes = true;
       if (this.delta(i) >= 1000) this.gaps.push(i);
+      if (this.kind[i] === KEEP_ALIVE) continue;
+      if (this.at[i] - this.lastLoud >= 1000) this.silences.push([this.lastLoud, this.at[i]]);
+      this.lastLoud = this.at[i];
     }
   }
 
@@ -127,7 +135,7 @@ export class StoredFrames extends Frames {
     const view = new DataView(buffer);
     const n = view.getUint32(0, true);
     if (n === 0) return 0;
-    let place = 8;
+    let place = 16;
     const total = from + n;
     const take = (name, Type) => {
       const bytes = buffer.slice(place, place + n * Type.BYTES_PER_ELEMENT);
@@ -139,8 +147,7 @@ export class StoredFrames extends Frames {
     take("added", Uint32Array);
     take("kind", Uint8Array);
     take("output", Uint8Array);
-    const flags = new Uint8Array(buffer, place, n);
-    this.hasEvents ||= flags.some((flag) => flag & NAMES_EVENT);
+    this.hasEvents = view.getUint32(8, true) === 1;
     this.count = total;
     this.settle(from);
     return n;
@@ -163,6 +170,8 @@ export class StoredFrames extends Frames {
   #load(number) {
     const known = this.loading.get(number);
     if (known) return known;
+    // Rows are asked for again when these have come, if they are still in view.
+    if (this.loading.size >= AT_ONCE) return Promise.race(this.loading.values());
     const loading = api
       .frames(this.id, number * PAGE, PAGE)
       .then(
@@ -189,10 +198,11 @@ export class StoredFrames extends Frames {
   }
 
   async #rowSoon(i) {
-    const row = this.row(i);
-    if (row) return row;
-    await this.loading.get(Math.floor(i / PAGE));
-    return this.row(i);
+    for (;;) {
+      const row = this.row(i);
+      if (row || this.failure) return row;
+      await this.#load(Math.floor(i / PAGE));
+    }
   }
 
   /** A frame with its data. */

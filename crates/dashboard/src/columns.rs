@@ -8,12 +8,11 @@ use axum::extract::{Path, Query as Parameters};
 use axum::response::{IntoResponse as _, Response};
 use http::header;
 use serde::Deserialize;
-use teeline_assembler::FrameRow;
+use teeline_capture::FrameMark;
 
 use crate::State;
 use crate::api::blocking;
 use crate::error::ApiError;
-use crate::frames::for_each_row;
 
 /// The kinds of contract 3.3, by their number in the column.
 const KINDS: [&str; 11] = [
@@ -30,6 +29,9 @@ const KINDS: [&str; 11] = [
     "keep-alive",
 ];
 
+/// How many frames are looked at to see whether they name events.
+const LOOKED_AT: usize = 100;
+
 /// No output.
 const NONE: u8 = u8::MAX;
 
@@ -41,9 +43,9 @@ pub(crate) struct ColumnParameters {
 
 /// `GET /api/captures/{id}/columns?from=`: the frames from `from` on.
 ///
-/// Little-endian: `u32` number of frames *n*, `u32` index of the first, then columns of *n*: `f64` milliseconds
-/// since the request (NaN: unknown), `u32` length, `u32` bytes of new text, `u8` kind, `u8` output (255: none),
-/// `u8` flags (1: names an event).
+/// Little-endian: `u32` number of frames *n*, `u32` index of the first, `u32` 1 if frames name events, `u32` 0; then
+/// columns of *n*: `f64` milliseconds since the request (NaN: unknown), `u32` length, `u32` bytes of new text, `u8`
+/// kind, `u8` output (255: none).
 pub(crate) async fn columns(
     state: State,
     Path(id): Path<String>,
@@ -52,55 +54,36 @@ pub(crate) async fn columns(
     let from = parameters?.0.from;
     let body = blocking(&state, move |store| {
         let id = store.find(&id)?;
+        // The marks first: of each of them the provenance then knows everything.
+        let marks = store.frame_marks(id, from)?;
         let mut added: HashMap<u64, u64> = HashMap::new();
         for entry in store.provenance(id)?.iter().filter(|entry| from <= entry.frame()) {
             *added.entry(entry.frame()).or_default() += entry.bytes();
         }
-        let mut columns = Columns::default();
-        for_each_row(store, id, from, |row| {
-            columns.push(row, added.get(&row.index).copied().unwrap_or(0));
-            true
-        })?;
-        Ok(columns.pack(from))
+        let (_, first) = store.frames(id, 0, LOOKED_AT)?;
+        let names_events = first.iter().any(|row| row.event.is_some());
+        Ok(pack(&marks, from, &added, names_events))
     });
     Ok(([(header::CONTENT_TYPE, "application/octet-stream")], body.await?).into_response())
 }
 
-#[derive(Default)]
-struct Columns {
-    at: Vec<f64>,
-    length: Vec<u32>,
-    added: Vec<u32>,
-    kind: Vec<u8>,
-    output: Vec<u8>,
-    flags: Vec<u8>,
-}
-
-impl Columns {
-    fn push(&mut self, row: &FrameRow, added: u64) {
-        let effect = row.effect.as_ref();
-        let kind = effect.and_then(|effect| KINDS.iter().position(|kind| *kind == effect.kind));
-        let output = effect.and_then(|effect| effect.output);
-        self.at.push(row.at_ms.unwrap_or(f64::NAN));
-        self.length.push(clamp(row.length));
-        self.added.push(clamp(added));
-        self.kind.push(kind.and_then(|kind| u8::try_from(kind).ok()).unwrap_or(0));
-        self.output.push(output.map_or(NONE, |output| u8::try_from(output).unwrap_or(NONE - 1)));
-        self.flags.push(u8::from(row.event.is_some()));
+fn pack(marks: &[FrameMark], from: u64, added: &HashMap<u64, u64>, names_events: bool) -> Vec<u8> {
+    let mut packed = Vec::with_capacity(16 + marks.len() * 18);
+    for number in [clamp(marks.len() as u64), clamp(from), u32::from(names_events), 0] {
+        packed.extend(number.to_le_bytes());
     }
-
-    fn pack(self, from: u64) -> Vec<u8> {
-        let mut packed = Vec::with_capacity(8 + self.at.len() * 19);
-        packed.extend(clamp(self.at.len() as u64).to_le_bytes());
-        packed.extend(clamp(from).to_le_bytes());
-        packed.extend(self.at.iter().flat_map(|at| at.to_le_bytes()));
-        packed.extend(self.length.iter().flat_map(|length| length.to_le_bytes()));
-        packed.extend(self.added.iter().flat_map(|added| added.to_le_bytes()));
-        packed.extend(self.kind);
-        packed.extend(self.output);
-        packed.extend(self.flags);
-        packed
-    }
+    packed.extend(marks.iter().flat_map(|mark| mark.at_ms.unwrap_or(f64::NAN).to_le_bytes()));
+    packed.extend(marks.iter().flat_map(|mark| mark.length.to_le_bytes()));
+    let new_text = (from..).take(marks.len()).map(|frame| added.get(&frame).copied());
+    packed.extend(new_text.flat_map(|bytes| clamp(bytes.unwrap_or(0)).to_le_bytes()));
+    packed.extend(marks.iter().map(|mark| {
+        let kind = KINDS.iter().position(|kind| mark.kind == Some(kind));
+        kind.and_then(|kind| u8::try_from(kind).ok()).unwrap_or(0)
+    }));
+    packed.extend(marks.iter().map(|mark| {
+        mark.output.map_or(NONE, |output| u8::try_from(output).unwrap_or(NONE).min(NONE - 1))
+    }));
+    packed
 }
 
 fn clamp(number: u64) -> u32 {
@@ -113,19 +96,19 @@ mod tests {
 
     #[test]
     fn columns_follow_each_other_without_gaps() {
-        let columns = Columns {
-            at: vec![1.5, f64::NAN],
-            length: vec![7, 8],
-            added: vec![0, 3],
-            kind: vec![1, 10],
-            output: vec![0, NONE],
-            flags: vec![1, 0],
-        };
-        let packed = columns.pack(5);
-        assert_eq!(packed.len(), 8 + 2 * 19);
-        assert_eq!(packed[..8], [2, 0, 0, 0, 5, 0, 0, 0]);
-        assert_eq!(packed[8..16], 1.5f64.to_le_bytes());
-        assert_eq!(packed[24..32], [7, 0, 0, 0, 8, 0, 0, 0]);
-        assert_eq!(packed[40..], [1, 10, 0, NONE, 1, 0]);
+        let mark = |at_ms, length, kind, output| FrameMark { at_ms, length, kind, output };
+        let marks = [
+            mark(Some(1.5), 7, Some("text"), Some(0)),
+            mark(None, 8, Some("keep-alive"), None),
+            mark(Some(2.5), 9, None, Some(300)),
+        ];
+        let packed = pack(&marks, 5, &HashMap::from([(5, 3)]), true);
+        assert_eq!(packed.len(), 16 + 3 * 18);
+        assert_eq!(packed[..16], [3, 0, 0, 0, 5, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(packed[16..24], 1.5f64.to_le_bytes());
+        assert!(f64::from_le_bytes(packed[24..32].try_into().unwrap()).is_nan());
+        assert_eq!(packed[40..52], [7, 0, 0, 0, 8, 0, 0, 0, 9, 0, 0, 0]);
+        assert_eq!(packed[52..64], [3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(packed[64..], [1, 10, 0, 0, NONE, NONE - 1]);
     }
 }

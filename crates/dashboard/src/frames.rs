@@ -47,88 +47,94 @@ pub(crate) async fn page(
     let id = find(&state, id).await?;
     let limit = limit.unwrap_or(PAGE);
     let with_data = data.as_deref() != Some("no");
-    let (total, first) = blocking(&state, move |store| {
-        let (total, rows) = store.frames(id, offset, step(limit))?;
-        Ok((total, rows_json(rows, with_data)?))
+    let mut pages = Pages { next: offset, end: offset.saturating_add(limit), with_data };
+    let (first, mut pages) = blocking(&state, move |store| {
+        let first = pages.read(store, id)?;
+        Ok((first, pages))
     })
     .await?;
     let (sender, receiver) = mpsc::channel(2);
     let store = state.dashboard.store.clone();
     tokio::task::spawn_blocking(move || {
         // The receiver is gone when the client is: nothing to tell anybody.
-        let _ = send(
-            &store,
-            id,
-            offset..offset.saturating_add(limit).min(total),
-            with_data,
-            total,
-            first,
-            &sender,
-        );
+        let _ = pages.send(&store, id, first, &sender);
     });
     Ok(json(Body::from_stream(ReceiverStream::new(receiver))))
 }
 
-type Sender = mpsc::Sender<Result<Bytes, ApiFault>>;
+type Sender = mpsc::Sender<Result<Bytes, Broken>>;
 
 /// A fault in the middle of an answer: the connection is broken off, so that nobody takes the part for the whole.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-struct ApiFault(String);
+struct Broken(String);
 
 /// Nobody listens any more.
 struct Gone;
 
-fn send(
-    store: &Store,
-    id: CaptureId,
-    range: std::ops::Range<u64>,
+/// The frames that were asked for and not sent yet.
+struct Pages {
+    next: u64,
+    end: u64,
     with_data: bool,
+}
+
+/// Some frames as JSON, with commas between them, and how many there are in all.
+struct Part {
     total: u64,
-    first: Vec<u8>,
-    sender: &Sender,
-) -> Result<(), Gone> {
-    let put = |item| sender.blocking_send(item).map_err(|_| Gone);
-    put(Ok(Bytes::from(format!("{{\"total\":{total},\"frames\":["))))?;
-    let mut separator = !first.is_empty();
-    put(Ok(first.into()))?;
-    let mut next = range.start.saturating_add(STEP as u64);
-    while next < range.end {
-        let rows = store
-            .frames(id, next, step(range.end - next))
-            .map_err(ApiError::from)
-            .and_then(|(_, rows)| rows_json(rows, with_data));
-        match rows {
-            Ok(rows) if rows.is_empty() => break,
-            Ok(rows) => {
-                put(Ok(Bytes::from_static(if separator { b"," } else { b"" })))?;
-                put(Ok(rows.into()))?;
-                separator = true;
+    json: Vec<u8>,
+}
+
+impl Pages {
+    /// Reads the next frames; there may be fewer than asked for, and none at the end.
+    fn read(&mut self, store: &Store, id: CaptureId) -> Result<Part, ApiError> {
+        let limit = usize::try_from(self.end.saturating_sub(self.next)).unwrap_or(STEP).min(STEP);
+        let (total, rows) = store.frames(id, self.next, limit)?;
+        self.next += rows.len() as u64;
+        Ok(Part { total, json: self.json(rows)? })
+    }
+
+    fn json(&self, rows: Vec<FrameRow>) -> Result<Vec<u8>, ApiError> {
+        let mut json = Vec::new();
+        for mut row in rows {
+            if !self.with_data {
+                row.data = None;
             }
-            Err(error) => return put(Err(ApiFault(error.message))),
+            if !json.is_empty() {
+                json.push(b',');
+            }
+            serde_json::to_writer(&mut json, &row)?;
         }
-        next = next.saturating_add(STEP as u64);
+        Ok(json)
     }
-    put(Ok(Bytes::from_static(b"]}")))
-}
 
-fn step(limit: u64) -> usize {
-    usize::try_from(limit).unwrap_or(STEP).min(STEP)
-}
-
-/// The rows with commas between them.
-fn rows_json(rows: Vec<FrameRow>, with_data: bool) -> Result<Vec<u8>, ApiError> {
-    let mut json = Vec::new();
-    for mut row in rows {
-        if !with_data {
-            row.data = None;
+    fn send(
+        &mut self,
+        store: &Store,
+        id: CaptureId,
+        first: Part,
+        sender: &Sender,
+    ) -> Result<(), Gone> {
+        let put = |item| sender.blocking_send(item).map_err(|_| Gone);
+        put(Ok(Bytes::from(format!("{{\"total\":{},\"frames\":[", first.total))))?;
+        let mut part = first;
+        let mut is_first = true;
+        while !part.json.is_empty() {
+            if !is_first {
+                put(Ok(Bytes::from_static(b",")))?;
+            }
+            is_first = false;
+            put(Ok(part.json.into()))?;
+            if self.next >= self.end {
+                break;
+            }
+            part = match self.read(store, id) {
+                Ok(part) => part,
+                Err(error) => return put(Err(Broken(error.message))),
+            };
         }
-        if !json.is_empty() {
-            json.push(b',');
-        }
-        serde_json::to_writer(&mut json, &row)?;
+        put(Ok(Bytes::from_static(b"]}")))
     }
-    Ok(json)
 }
 
 #[derive(Deserialize)]

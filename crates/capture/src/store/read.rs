@@ -7,7 +7,7 @@ use teeline_assembler::{Added, FrameRow, Reading};
 use super::Store;
 use crate::cache::weight;
 use crate::database::{Detail, read};
-use crate::frames::Follower;
+use crate::frames::{Follower, FrameMark};
 use crate::pieces::{Pieces, Segments, request_body};
 use crate::reading::{Reader, unread};
 use crate::stream::lock;
@@ -211,6 +211,16 @@ impl Store {
             let rows = follower.page(&self.inner().database, detail, offset, limit)?;
             Ok((follower.total(), rows))
         })
+    }
+
+    /// When the frames from `from` on came, how long they are and what they did. Of all frames at once, since
+    /// nothing has to be read again for it.
+    ///
+    /// # Errors
+    ///
+    /// There is none of this id, or the store failed.
+    pub fn frame_marks(&self, id: CaptureId, from: u64) -> Result<Vec<FrameMark>, StoreError> {
+        self.follow(id, |follower, _| Ok(follower.marks(from)))
     }
 
     /// Which frame added which bytes of which part, in order.

@@ -98,6 +98,60 @@ async fn bytes_are_those_of_the_body() {
     }
 }
 
+/// Pages put together are the whole, whatever their size; `data=no` only leaves the data out.
+#[tokio::test]
+async fn frames_come_in_pages() {
+    let bench = bench();
+    let body: Vec<u8> = (0..450).flat_map(|n| format!(": {n}\n\n").into_bytes()).collect();
+    let id = bench.record(Vec::leak(body), Ending::Clean).await;
+    let frames = async |query: &str| {
+        let answer = bench.get(&format!("/api/captures/{id}/frames{query}")).await.json();
+        assert_eq!(answer["total"], 450, "{query}");
+        let indexes = answer["frames"].as_array().unwrap().iter();
+        indexes.map(|frame| frame["index"].as_u64().unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(frames("").await, (0..450).collect::<Vec<_>>());
+    assert_eq!(frames("?limit=3").await, [0, 1, 2]);
+    assert_eq!(frames("?offset=199&limit=203").await, (199..402).collect::<Vec<_>>());
+    assert_eq!(frames("?offset=448&limit=10&data=no").await, [448, 449]);
+    assert_eq!(frames("?offset=450").await, [0; 0]);
+    assert_eq!(frames("?limit=0").await, [0; 0]);
+}
+
+#[tokio::test]
+async fn columns_say_the_same_as_frames() {
+    let bench = bench();
+    let id = bench.record(WHOLE, Ending::Clean).await;
+    let frames = bench.get(&format!("/api/captures/{id}/frames")).await.json();
+    let columns = bench.get(&format!("/api/captures/{id}/columns?from=1")).await.body;
+    let u32_at = |at: usize| u32::from_le_bytes(columns[at..at + 4].try_into().unwrap());
+    assert_eq!((u32_at(0), u32_at(4), u32_at(8)), (2, 1, 0));
+    for (n, frame) in frames["frames"].as_array().unwrap()[1..].iter().enumerate() {
+        let at = f64::from_le_bytes(columns[16 + n * 8..24 + n * 8].try_into().unwrap());
+        assert_eq!(frame["at_ms"].as_f64(), Some(at));
+        assert_eq!(frame["length"], u32_at(16 + 16 + n * 4));
+    }
+    assert_eq!(u32_at(16 + 16 + 8), 2, "bytes of `lo`");
+}
+
+#[tokio::test]
+async fn frames_are_found_by_what_they_hold() {
+    let bench = bench();
+    let id = bench.record(WHOLE, Ending::Clean).await;
+    let table = [
+        ("HEL", vec![0]),
+        ("m-1", vec![0, 1]),
+        ("[done]", vec![2]),
+        ("finish stop", vec![1]),
+        ("nowhere", vec![]),
+    ];
+    for (q, expected) in table {
+        let q = q.replace(' ', "%20");
+        let found = bench.get(&format!("/api/captures/{id}/matches?q={q}")).await.json();
+        assert_eq!(found, json!({ "frames": expected, "more": false }), "{q}");
+    }
+}
+
 #[tokio::test]
 async fn an_export_is_a_file() {
     let bench = bench();
