@@ -93,7 +93,7 @@ fn quoted_url(url: &str) -> String {
     quoted_with_variables(
         url,
         REDACTED_IN_URL,
-        |c| matches!(c, '&' | '#' | '@' | '/'),
+        |c: char| !c.is_ascii_alphanumeric() && c != '-',
         false,
         "API_KEY",
     )

@@ -147,7 +147,7 @@ pub enum ExportError {
 const PAGE: usize = 1000;
 
 /// Writes a capture as `kind`. What is large is written as it is read, so memory does not grow with it
-/// (but for `reading` and `har`, which are one JSON document each).
+/// (but for `har`).
 ///
 /// # Errors
 ///
@@ -160,7 +160,7 @@ pub fn export(
 ) -> Result<(), ExportError> {
     match kind {
         Kind::Raw => bytes(store.body(id)?, out),
-        Kind::RawEncoded => bytes(store.chunks(id)?, out),
+        Kind::RawEncoded => encoded(store, id, out),
         Kind::Stamped => stamped::write(store, id, out),
         Kind::Text => text(store, id, out),
         Kind::Response => response(store, id, out),
@@ -171,13 +171,34 @@ pub fn export(
     }
 }
 
+/// What there is of a body. If there is nothing because it cannot be decoded, that is said.
 fn bytes(pieces: Pieces, out: &mut dyn Write) -> Result<(), ExportError> {
+    let (mut written, mut why) = (false, None);
     for piece in pieces {
-        if let Piece::Chunk(chunk) = piece? {
-            out.write_all(&chunk.bytes)?;
+        match piece? {
+            Piece::Chunk(chunk) => {
+                out.write_all(&chunk.bytes)?;
+                written = true;
+            }
+            Piece::Gap { reason, .. } => why = why.or(Some(reason)),
         }
     }
-    Ok(())
+    match why {
+        Some(reason) if !written => {
+            Err(ExportError::Nothing(format!("nothing of the body can be given: {reason}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn encoded(store: &Store, id: CaptureId, out: &mut dyn Write) -> Result<(), ExportError> {
+    if store.is_kept_decoded(id)? {
+        return Err(ExportError::Nothing(
+            "the body of an error is kept decoded, so that no secret is left in it; use `raw`"
+                .to_owned(),
+        ));
+    }
+    bytes(store.chunks(id)?, out)
 }
 
 /// The answers' texts, a blank line between those of several choices.
@@ -199,10 +220,22 @@ fn response(store: &Store, id: CaptureId, out: &mut dyn Write) -> Result<(), Exp
     Ok(out.write_all(b"\n")?)
 }
 
+/// The reading's own object, and in it the frames as they are fetched.
 fn reading(store: &Store, id: CaptureId, out: &mut dyn Write) -> Result<(), ExportError> {
-    let mut reading = (*store.reading(id)?).clone();
-    reading.frames = Some(all_rows(store, id)?);
-    line(out, &reading)
+    let object = serde_json::to_vec(&*store.reading(id)?).map_err(std::io::Error::from)?;
+    out.write_all(object.strip_suffix(b"}").unwrap_or(&object))?;
+    out.write_all(b",\"frames\":[")?;
+    let mut first = true;
+    each_page(store, id, |rows| {
+        for row in rows {
+            if !std::mem::take(&mut first) {
+                out.write_all(b",")?;
+            }
+            serde_json::to_writer(&mut *out, &row).map_err(std::io::Error::from)?;
+        }
+        Ok(())
+    })?;
+    Ok(out.write_all(b"]}\n")?)
 }
 
 fn line(out: &mut dyn Write, value: &impl serde::Serialize) -> Result<(), ExportError> {

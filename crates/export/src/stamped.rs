@@ -10,7 +10,7 @@ use crate::ExportError;
 /// Writes `2026-01-02T03:04:05.678901Z ` before every line, blank ones too.
 pub(crate) fn write(store: &Store, id: CaptureId, out: &mut dyn Write) -> Result<(), ExportError> {
     let reading = store.reading(id)?;
-    if reading.framing == Some("aws-eventstream") {
+    if reading.framing == Some("aws-eventstream") || is_binary(store, id, &reading)? {
         return Err(ExportError::Binary);
     }
     let started_at = store.summary(id)?.started_at;
@@ -21,6 +21,22 @@ pub(crate) fn write(store: &Store, id: CaptureId, out: &mut dyn Write) -> Result
         }
     }
     Ok(())
+}
+
+/// A body of no format that does not begin as text: a picture, a sound.
+fn is_binary(store: &Store, id: CaptureId, reading: &Reading) -> Result<bool, ExportError> {
+    if reading.format != "unknown" {
+        return Ok(false);
+    }
+    let first = store.body(id)?.find_map(|piece| match piece {
+        Ok(Piece::Chunk(chunk)) => Some(chunk.bytes),
+        _ => None,
+    });
+    let first = first.unwrap_or_default();
+    // A character that the chunk's end cuts is no fault.
+    let text =
+        std::str::from_utf8(&first).map_or_else(|error| error.error_len().is_none(), |_| true);
+    Ok(!text || first.contains(&0))
 }
 
 /// A lone CR ends a line of an event stream; in JSON it is white space.

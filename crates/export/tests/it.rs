@@ -1,0 +1,297 @@
+//! Every kind, of captures of every fixture.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use std::path::Path;
+use std::process::Command;
+
+use bytes::Bytes;
+use serde_json::{Value, json};
+use teeline_assembler::{Assembly, End, Options, Reading};
+use teeline_capture::{
+    CaptureId, Ending, Import, RequestHead, ResponseHead, Store, StoreOptions, Timestamp,
+};
+use teeline_export::{ExportError, Kind, export};
+
+const CHAT: &str = "data: {\"id\":\"c\",\"object\":\"chat.completion.chunk\",\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"Hello\"},\"finish_reason\":null}]}\n\ndata: {\"id\":\"c\",\"object\":\"chat.completion.chunk\",\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+
+fn headers(pairs: &[(&str, &str)]) -> Vec<(String, Bytes)> {
+    pairs
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), Bytes::copy_from_slice(value.as_bytes())))
+        .collect()
+}
+
+/// A capture that began at 2026-01-02T03:04:05.678901Z, its chunks 1.5 ms apart.
+fn capture(
+    store: &Store,
+    status: u16,
+    response: &[(&str, &str)],
+    body: &[u8],
+    size: usize,
+) -> CaptureId {
+    let chunks = body
+        .chunks(size)
+        .zip(1..)
+        .map(|(chunk, number)| (Bytes::copy_from_slice(chunk), Some(number * 1_500)));
+    store
+        .import(Import {
+            request: RequestHead {
+                upstream: "openai".to_owned(),
+                method: "POST".to_owned(),
+                target: "/openai/v1/chat/completions?key=planted-key-1&x=it's".to_owned(),
+                url: "https://api.openai.com/v1/chat/completions?key=planted-key-1&x=it's"
+                    .to_owned(),
+                version: "HTTP/1.1",
+                headers: headers(&[
+                    ("Host", "127.0.0.1:4780"),
+                    ("Authorization", "Bearer planted-key-2"),
+                    ("Content-Type", "application/json"),
+                    ("X-Odd", "it's $HOME `id` \"and\" \\ more"),
+                    ("Content-Length", "7"),
+                ]),
+                client: None,
+            },
+            request_body: Bytes::from_static(b"{\"model\":\"m\",\"text\":\"it's $HOME\n`id`\"}"),
+            response: Some(ResponseHead {
+                status,
+                reason: None,
+                version: "HTTP/1.1",
+                headers: headers(response),
+            }),
+            chunks: chunks.collect(),
+            started_at: Some("2026-01-02T03:04:05.678901Z".parse::<Timestamp>().unwrap()),
+            ending: Ending::Clean,
+            format: None,
+            stamps: false,
+        })
+        .unwrap()
+}
+
+fn memory() -> Store {
+    Store::in_memory(StoreOptions::default()).unwrap()
+}
+
+fn exported(store: &Store, id: CaptureId, kind: Kind) -> String {
+    let mut out = Vec::new();
+    export(store, id, kind, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+fn fixtures() -> Vec<(String, Vec<u8>)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/cases");
+    let mut fixtures = Vec::new();
+    for entry in root.read_dir().unwrap() {
+        for file in entry.unwrap().path().read_dir().into_iter().flatten() {
+            let path = file.unwrap().path();
+            if path.file_stem().is_some_and(|stem| stem == "stream") {
+                fixtures.push((path.display().to_string(), std::fs::read(&path).unwrap()));
+            }
+        }
+    }
+    assert!(50 < fixtures.len());
+    fixtures
+}
+
+/// What a reading says apart from places, bytes and times: stamps move offsets, and a stamped text knows no
+/// request whose start times could count from.
+fn said(reading: &Reading) -> Value {
+    let findings: Vec<Value> = reading
+        .findings
+        .iter()
+        .filter(|finding| finding.kind.id() != "coalesced")
+        .map(|finding| {
+            json!([finding.kind.id(), finding.place.frame, finding.place.line, finding.count])
+        })
+        .collect();
+    json!([
+        reading.format,
+        reading.framing,
+        reading.verdict,
+        reading.id,
+        reading.model,
+        reading.outputs,
+        reading.usage,
+        reading.error,
+        reading.response,
+        findings,
+        reading.counts.frames,
+        reading.counts.events,
+        reading.counts.comments,
+    ])
+}
+
+#[test]
+fn a_stamped_export_reads_back_the_same_with_times() {
+    let store = memory();
+    for (name, body) in fixtures() {
+        let id = capture(&store, 200, &[], &body, 41);
+        let mut stamped = Vec::new();
+        export(&store, id, Kind::Stamped, &mut stamped).unwrap();
+        let path = Some("/openai/v1/chat/completions".to_owned());
+        let mut assembly = Assembly::new(Options { stamps: true, path, ..Options::default() });
+        assembly.keep_rows(true);
+        assembly.push(Bytes::from(stamped), None);
+        assembly.finish(End::Clean);
+        assert_eq!(said(&assembly.reading()), said(&store.reading(id).unwrap()), "{name}");
+        let times = |rows: Vec<teeline_assembler::FrameRow>| {
+            rows.into_iter().map(|row| row.at).collect::<Vec<_>>()
+        };
+        let (_, rows) = store.frames(id, 0, 10_000).unwrap();
+        assert_eq!(times(assembly.take_rows()), times(rows), "{name}");
+    }
+}
+
+#[test]
+fn raw_is_the_body_after_decoding_and_encoded_before() {
+    use std::io::Write as _;
+    let store = memory();
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(CHAT.as_bytes()).unwrap();
+    let coded = encoder.finish().unwrap();
+    let id = capture(&store, 200, &[("content-encoding", "gzip")], &coded, 7);
+    assert_eq!(exported(&store, id, Kind::Raw), CHAT);
+    let mut out = Vec::new();
+    export(&store, id, Kind::RawEncoded, &mut out).unwrap();
+    assert_eq!(out, coded);
+    let unknown = capture(&store, 200, &[("content-encoding", "compress")], &coded, 7);
+    let error = export(&store, unknown, Kind::Raw, &mut Vec::new()).unwrap_err();
+    assert!(error.to_string().contains("`compress`"), "{error}");
+    let failed = capture(&store, 500, &[("content-encoding", "gzip")], &coded, 7);
+    assert_eq!(exported(&store, failed, Kind::Raw), CHAT);
+    let error = export(&store, failed, Kind::RawEncoded, &mut Vec::new()).unwrap_err();
+    assert!(error.to_string().contains("kept decoded"), "{error}");
+}
+
+#[test]
+fn what_has_no_lines_cannot_be_stamped() {
+    let store = memory();
+    let picture = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
+    let id = capture(&store, 200, &[("content-type", "image/png")], picture, 100);
+    let result = export(&store, id, Kind::Stamped, &mut Vec::new());
+    assert!(matches!(result, Err(ExportError::Binary)));
+}
+
+#[test]
+fn the_answer_and_its_parts() {
+    let store = memory();
+    let id = capture(&store, 200, &[("content-type", "text/event-stream")], CHAT.as_bytes(), 50);
+    assert_eq!(exported(&store, id, Kind::Text), "Hello");
+    let response = exported(&store, id, Kind::Response);
+    assert!(response.starts_with("{\n  \""), "{response}");
+    let response: Value = serde_json::from_str(&response).unwrap();
+    assert_eq!(response["choices"][0]["message"]["content"], "Hello");
+    let reading: Value = serde_json::from_str(&exported(&store, id, Kind::Reading)).unwrap();
+    let frames: Vec<Value> = exported(&store, id, Kind::Frames)
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(reading["frames"], Value::Array(frames.clone()));
+    assert_eq!((reading["schema"].as_str(), frames.len()), (Some("teeline.reading/1"), 3));
+    assert_eq!(frames[0]["at"], "2026-01-02T03:04:05.680401Z");
+    assert_eq!(frames[2]["data"], "[DONE]");
+    let plain = capture(&store, 200, &[("content-type", "text/html")], b"<html></html>", 50);
+    let result = export(&store, plain, Kind::Response, &mut Vec::new());
+    assert!(matches!(result, Err(ExportError::Nothing(_))));
+}
+
+/// The fields that HAR 1.2 demands, by object (<http://www.softwareishard.com/blog/har-12-spec/>).
+const DEMANDED: [(&str, &[&str]); 9] = [
+    ("/log", &["version", "creator", "entries"]),
+    ("/log/creator", &["name", "version"]),
+    ("/log/entries/0", &["startedDateTime", "time", "request", "response", "cache", "timings"]),
+    (
+        "/log/entries/0/request",
+        &[
+            "method",
+            "url",
+            "httpVersion",
+            "cookies",
+            "headers",
+            "queryString",
+            "headersSize",
+            "bodySize",
+        ],
+    ),
+    ("/log/entries/0/request/postData", &["mimeType", "params", "text"]),
+    (
+        "/log/entries/0/response",
+        &[
+            "status",
+            "statusText",
+            "httpVersion",
+            "cookies",
+            "headers",
+            "content",
+            "redirectURL",
+            "headersSize",
+            "bodySize",
+        ],
+    ),
+    ("/log/entries/0/response/content", &["size", "mimeType", "text"]),
+    ("/log/entries/0/timings", &["send", "wait", "receive"]),
+    ("/log/entries/0/request/queryString/0", &["name", "value"]),
+];
+
+#[test]
+fn har_has_what_the_format_demands() {
+    let store = memory();
+    let id = capture(&store, 200, &[("content-type", "text/event-stream")], CHAT.as_bytes(), 50);
+    let har: Value = serde_json::from_str(&exported(&store, id, Kind::Har)).unwrap();
+    for (pointer, fields) in DEMANDED {
+        let object = har.pointer(pointer).unwrap_or_else(|| panic!("{pointer}"));
+        for field in fields {
+            assert!(object.get(field).is_some(), "{pointer} lacks {field}");
+        }
+    }
+    assert_eq!(har["log"]["version"], "1.2");
+    let entry = &har["log"]["entries"][0];
+    assert_eq!(entry["startedDateTime"], "2026-01-02T03:04:05.678901Z");
+    let timings = &entry["timings"];
+    let sum: f64 =
+        ["send", "wait", "receive"].iter().map(|name| timings[name].as_f64().unwrap()).sum();
+    assert!((entry["time"].as_f64().unwrap() - sum).abs() < 1e-9);
+    assert_eq!(entry["response"]["content"]["text"], CHAT);
+    assert_eq!(entry["_teeline"]["frames"][0]["at_ms"], 1.5);
+    assert!(!har.to_string().contains("planted"));
+    let bytes = capture(&store, 200, &[("content-type", "image/png")], b"\x89PNG", 9);
+    let har: Value = serde_json::from_str(&exported(&store, bytes, Kind::Har)).unwrap();
+    let content = &har["log"]["entries"][0]["response"]["content"];
+    assert_eq!((&content["text"], &content["encoding"]), (&json!("iVBORw=="), &json!("base64")));
+}
+
+/// What a shell makes of the command is what curl would be given.
+#[cfg(unix)]
+#[test]
+fn the_curl_command_is_what_was_sent() {
+    let store = memory();
+    let id = capture(&store, 200, &[], b"{}", 9);
+    let command = exported(&store, id, Kind::Curl);
+    assert!(!command.contains("planted"), "{command}");
+    let script =
+        format!("curl() {{ for word in \"$@\"; do printf '%s\\0' \"$word\"; done; }}\n{command}");
+    let output = Command::new("sh")
+        .args(["-eu", "-c", &script])
+        .env("OPENAI_API_KEY", "my key")
+        .env("API_KEY", "k")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let words = String::from_utf8(output.stdout).unwrap();
+    let words: Vec<&str> = words.split_terminator('\0').collect();
+    assert_eq!(
+        words,
+        [
+            "-N",
+            "https://api.openai.com/v1/chat/completions?key=k&x=it's",
+            "-H",
+            "Authorization: Bearer my key",
+            "-H",
+            "Content-Type: application/json",
+            "-H",
+            "X-Odd: it's $HOME `id` \"and\" \\ more",
+            "--data-raw",
+            "{\"model\":\"m\",\"text\":\"it's $HOME\n`id`\"}",
+        ]
+    );
+}
