@@ -39,6 +39,12 @@ const IDLE_HOUSEKEEPING: Duration = Duration::from_mins(1);
 /// Text that is made searchable in one transaction, in bytes: an index takes its time, and streams wait.
 const SEARCH_BYTES: usize = 256 << 10;
 
+/// About what changing a capture's rows adds to the log: a few pages.
+pub(crate) const ROW_BYTES: usize = 16 << 10;
+
+/// About what a byte of searchable text takes in its index.
+const INDEX_FACTOR: usize = 5;
+
 /// When it stops, a disk that takes nothing is waited for so long.
 const LAST_TRIES: Duration = Duration::from_secs(5);
 
@@ -120,11 +126,12 @@ impl Writer {
         loop {
             let hub = &self.inner.hub;
             let now = Instant::now();
-            if hub.is_urgent() || self.deletion.has_work() {
+            if hub.is_urgent() {
                 return;
             }
             let pause = self.committed.map_or(now, |committed| committed + COMMIT_EVERY);
-            let until = if hub.is_dirty() { pause } else { self.next_look(now) };
+            let next = self.next_look(now);
+            let until = if hub.is_dirty() { pause.min(next) } else { next };
             if until <= now {
                 return;
             }
@@ -137,7 +144,8 @@ impl Writer {
         let ended = self.entries.iter().filter_map(Entry::due).min();
         let again = (self.fault.is_some() || self.has_rows()).then(|| now + COMMIT_EVERY);
         let house = self.kept_house + self.house_every();
-        [ended, again].into_iter().flatten().fold(house, Instant::min)
+        let deletion = self.deletion.next_step(now);
+        [ended, again, deletion].into_iter().flatten().fold(house, Instant::min)
     }
 
     fn has_rows(&self) -> bool {
@@ -214,10 +222,12 @@ impl Writer {
         if self.fault.take().is_some() {
             tracing::info!("captures are written again");
         }
-        let mut bytes = 0;
+        let mut bytes = self.open_rows.len() * ROW_BYTES;
         for entry in &mut self.entries {
             bytes += entry.wrote(&self.inner);
         }
+        let text: usize = self.finals.iter().take(finals).map(|row| row.search.bytes()).sum();
+        bytes += finals * ROW_BYTES + text * INDEX_FACTOR;
         self.checkpointer.wrote(bytes);
         self.wrote_since = true;
         self.open_rows.clear();

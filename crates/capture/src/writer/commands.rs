@@ -97,6 +97,8 @@ impl Writer {
     }
 
     fn remove(&mut self, ids: &[CaptureId]) -> Result<Vec<CaptureId>, StoreError> {
+        // Gone from every answer at once, and looked for again if removing fails.
+        write::mark_deleted(&*self.inner.database.writer()?, ids, Some(Timestamp::now()))?;
         let mut removed = Vec::new();
         for id in ids {
             if let Some(seq) = self.inner.database.read(|c| read::seq(c, *id))? {

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::mpsc::SyncSender;
+use std::time::{Duration, Instant};
 
 use rusqlite::TransactionBehavior;
 
@@ -30,15 +31,28 @@ pub(crate) struct Deletion {
     waiting: Vec<SyncSender<()>>,
     /// There are captures that can still be brought back.
     pub(super) marked: bool,
+    /// Steps that failed in a row, and when the next may be taken.
+    failures: u32,
+    again: Option<Instant>,
 }
+
+/// A step that failed is tried again after this, so many times.
+const RETRY: Duration = Duration::from_millis(500);
+const RETRIES: u32 = 20;
 
 impl Deletion {
     pub(super) fn new(marked: bool) -> Self {
         Self { marked, ..Self::default() }
     }
 
+    /// Whether there is anything to do, now or later.
     pub(crate) fn has_work(&self) -> bool {
         !self.jobs.is_empty() || self.dirty || !self.waiting.is_empty()
+    }
+
+    /// When the next step may be taken; `None` if there is nothing to do.
+    pub(super) fn next_step(&self, now: Instant) -> Option<Instant> {
+        self.has_work().then(|| self.again.unwrap_or(now))
     }
 
     /// Removes a capture for good. What is in memory of it goes at once.
@@ -82,8 +96,12 @@ impl Deletion {
         due
     }
 
-    /// Takes one step.
+    /// Takes one step, if it is time for one.
     pub(super) fn step(&mut self, inner: &Inner, checkpointer: &Checkpointer) {
+        let now = Instant::now();
+        if self.next_step(now).is_none_or(|next| now < next) {
+            return;
+        }
         let result = if let Some((seq, _)) = self.jobs.front() {
             remove(inner, *seq).map(|gone| {
                 self.dirty = true;
@@ -97,18 +115,24 @@ impl Deletion {
             checkpointer.truncate(std::mem::take(&mut self.waiting));
             Ok(())
         } else {
-            return;
+            Ok(())
         };
         if self.jobs.is_empty() && !self.dirty && self.waiting.is_empty() {
             checkpointer.truncate(Vec::new());
         }
-        if let Err(error) = result {
-            // The capture stays marked as deleted, and is looked for again.
-            tracing::warn!(%error, "deleting captures failed; trying again");
-            self.marked = true;
-            self.jobs.clear();
-            self.dirty = false;
-            self.waiting.clear();
+        match result {
+            Ok(()) => (self.failures, self.again) = (0, None),
+            Err(error) => self.failed(&error, now),
+        }
+    }
+
+    fn failed(&mut self, error: &StoreError, now: Instant) {
+        tracing::warn!(%error, "deleting captures failed");
+        self.failures += 1;
+        self.again = Some(now + RETRY);
+        if RETRIES < self.failures {
+            // They stay marked as deleted, and are looked for again.
+            *self = Self::new(true);
         }
     }
 }

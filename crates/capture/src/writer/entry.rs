@@ -138,8 +138,11 @@ impl Entry {
 
     /// The transaction is committed. Gives the bytes that were written.
     pub(super) fn wrote(&mut self, inner: &Inner) -> usize {
-        let bytes = self.rows.iter().map(|row| row.data.len() + row.times.len()).sum::<usize>();
+        let mut bytes = self.rows.iter().map(|row| row.data.len() + row.times.len()).sum::<usize>();
         let news = self.has_news();
+        if self.changed {
+            bytes += super::ROW_BYTES;
+        }
         if self.changed {
             self.shared = Arc::new(self.record.clone());
             self.changed = false;
