@@ -8,7 +8,7 @@ use teeline_finding::{Kind, excerpt};
 use crate::{
     anthropic_messages,
     draft::Draft,
-    gemini,
+    gemini, gemini_interactions,
     json::{Json, Object},
     ollama, openai_chat,
     response::Writer,
@@ -22,6 +22,7 @@ pub static FORMATS: &[Format] = &[
     salyro_behavior::FORMAT,
     anthropic_messages::FORMAT,
     ollama::FORMAT,
+    gemini_interactions::FORMAT,
 ];
 
 /// The format of this name (contract 3.1).

@@ -25,6 +25,8 @@ use crate::{
 
 use candidate::Candidate;
 
+pub(crate) use words::ERRORS;
+
 pub(crate) const FORMAT: Format = Format {
     name: "gemini",
     title: "Gemini streamGenerateContent",
@@ -42,7 +44,7 @@ pub(crate) const FORMAT: Format = Format {
         usage: false,
     },
     reasons: words::REASONS,
-    errors: words::ERRORS,
+    errors: ERRORS,
     start: || Box::<Gemini>::default(),
 };
 

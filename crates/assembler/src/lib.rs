@@ -113,6 +113,7 @@ mod failure;
 mod format;
 mod frame_log;
 mod gemini;
+mod gemini_interactions;
 mod json;
 mod judge;
 mod node;

@@ -61,7 +61,8 @@ pub(super) fn block_meaning(reason: &str) -> &'static str {
     }
 }
 
-pub(super) const ERRORS: &[(&str, &str)] = &[
+/// Google's status names, the same in all its APIs.
+pub(crate) const ERRORS: &[(&str, &str)] = &[
     ("INVALID_ARGUMENT", "The request is malformed or asks for something the model cannot do."),
     (
         "FAILED_PRECONDITION",

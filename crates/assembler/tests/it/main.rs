@@ -5,6 +5,7 @@ mod alike;
 mod anthropic_messages;
 mod cases;
 mod gemini;
+mod gemini_interactions;
 mod judge;
 mod laws;
 mod live;

@@ -1,0 +1,236 @@
+//! Gemini Interactions: the example of `FORMATS.md` D2, and its rules one by one.
+
+use serde_json::{Value, json};
+use teeline_assembler::{Verdict, format};
+
+use crate::{
+    near::{Pair, check},
+    support::{example, fixture, ids, read, value},
+};
+
+const FORMAT: &str = "gemini-interactions";
+
+#[test]
+fn examples() {
+    example(FORMAT, "D2A", "sse", &[], "finished");
+    example(FORMAT, "steps", "sse", &[], "finished");
+    example(FORMAT, "final-steps-only", "sse", &[], "finished");
+}
+
+/// The plain body gives the same reading.
+#[test]
+fn streams_equal_their_plain_bodies() {
+    for name in ["D2A", "steps", "final-steps-only"] {
+        let stream = read(&fixture(FORMAT, &format!("{name}.sse")), 0);
+        let plain = read(&fixture(FORMAT, &format!("{name}.json")), 0);
+        let (got, want) = (value(&plain), value(&stream));
+        for key in ["format", "id", "model", "usage", "verdict", "response", "error"] {
+            assert_eq!(got[key], want[key], "{name} {key}");
+        }
+        for key in ["text", "reasoning", "tool_calls", "finish", "role"] {
+            assert_eq!(got["outputs"][0][key], want["outputs"][0][key], "{name} {key}");
+        }
+        assert_eq!(ids(&plain), ids(&stream), "{name}");
+    }
+}
+
+/// What the steps are in the reading.
+#[test]
+fn steps() {
+    let reading = value(&read(&fixture(FORMAT, "steps.sse"), 0));
+    let output = &reading["outputs"][0];
+    assert_eq!(output["reasoning"], "Let me think.Done.");
+    assert_eq!(output["text"], "See this: nice.");
+    let call = json!({"index": 0, "id": "f1", "name": "now", "arguments": "{}", "arguments_valid": true, "complete": true});
+    assert_eq!(output["tool_calls"], json!([call]));
+    let kinds: Vec<&Value> =
+        output["parts"].as_array().unwrap().iter().map(|part| &part["kind"]).collect();
+    let want = [
+        "reasoning",
+        "image",
+        "reasoning",
+        "provider-tool-call",
+        "provider-tool-result",
+        "text",
+        "image",
+        "text",
+        "audio",
+        "audio",
+        "tool-call",
+    ];
+    assert_eq!(kinds, want);
+    assert_eq!(reading["id"], Value::Null);
+    let usage = &reading["usage"];
+    assert_eq!(
+        json!([
+            usage["input_tokens"],
+            usage["output_tokens"],
+            usage["total_tokens"],
+            usage["cached_tokens"],
+            usage["reasoning_tokens"]
+        ]),
+        json!([2, 3, 9, 1, 4])
+    );
+}
+
+fn pair(file: &'static str, id: &'static str, from: &'static str, to: &'static str) -> Pair {
+    Pair { file, id, from, to }
+}
+
+/// Each finding fires on its fixture and not on the smallest edit of it.
+#[test]
+fn findings_of_order() {
+    let stop = "data: {\"event_type\":\"step.stop\",\"index\":0}\n\n";
+    check(
+        FORMAT,
+        &[
+            pair(
+                "no-start",
+                "no-start",
+                "data: ",
+                "data: {\"event_type\":\"interaction.created\",\"interaction\":{}}\n\ndata: ",
+            ),
+            pair(
+                "no-end",
+                "no-end",
+                stop,
+                "data: {\"event_type\":\"step.stop\",\"index\":0}\n\ndata: {\"event_type\":\"interaction.completed\",\"interaction\":{}}\n\n",
+            ),
+            pair(
+                "step-open",
+                "block-open",
+                r#"data: {"event_type":"interaction.completed"#,
+                "data: {\"event_type\":\"step.stop\",\"index\":0}\n\ndata: {\"event_type\":\"interaction.completed",
+            ),
+            pair(
+                "step-open",
+                "block-open",
+                r#""status":"completed""#,
+                r#""status":"completed","steps":[{"type":"model_output","content":[{"type":"text","text":"Hi"}]}]"#,
+            ),
+            pair(
+                "step-unstarted",
+                "block-unstarted",
+                r#"{"event_type":"step.delta","index":1,"delta":{"type":"text","text":"lost"}}"#,
+                r#"{"event_type":"interaction.status_update","status":"in_progress"}"#,
+            ),
+            pair("step-stopped-twice", "block-unstarted", stop, ""),
+            pair(
+                "step-restarted",
+                "block-restarted",
+                "\"Hello\"}}\n\ndata: {\"event_type\":\"step.start\",\"index\":0,\"step\":{\"type\":\"model_output\"}}",
+                "\"Hello\"}}",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn findings_of_contents() {
+    check(
+        FORMAT,
+        &[
+            pair("arguments", "arguments-not-json", r#"\"SF\""#, r#"\"SF\"}"#),
+            pair("result-failed", "tool-failed", r#""is_error":true"#, r#""is_error":false"#),
+            pair("incomplete", "incomplete", r#""status":"incomplete""#, r#""status":"cancelled""#),
+            pair("failed", "error-event", r#""status":"failed""#, r#""status":"completed""#),
+            pair(
+                "error",
+                "error-event",
+                r#"{"event_type":"error","error":{"code":"quota_exceeded","message":"No quota is left."}}"#,
+                r#"{"event_type":"interaction.completed","interaction":{}}"#,
+            ),
+            pair(
+                "after-end",
+                "after-end",
+                r#"data: {"event_type":"interaction.status_update","interaction_id":"i1","status":"completed"}"#,
+                "data: [DONE]",
+            ),
+            pair("mismatch", "event-mismatch", "event: step.stop", "event: step.delta"),
+            pair("unknown-delta", "not-assembled", r#""type":"hologram""#, r#""type":"image""#),
+            pair(
+                "unknown-event",
+                "unknown-event",
+                r#"{"event_type":"step.paused","index":0}"#,
+                r#"{"event_type":"interaction.status_update","status":"in_progress"}"#,
+            ),
+            pair("final-steps-differ", "done-mismatch", "Helo", "Hello"),
+        ],
+    );
+}
+
+#[test]
+fn verdicts() {
+    for (file, verdict) in [
+        ("no-start", Verdict::NotTheWholeStream),
+        ("no-end", Verdict::DidNotFinish),
+        ("step-open", Verdict::NotTheWholeStream),
+        ("step-unstarted", Verdict::NotTheWholeStream),
+        ("step-restarted", Verdict::NotTheWholeStream),
+        ("incomplete", Verdict::Finished),
+        ("failed", Verdict::DidNotFinish),
+        ("error", Verdict::DidNotFinish),
+        ("result-failed", Verdict::Finished),
+        ("arguments", Verdict::Finished),
+        ("final-steps-differ", Verdict::Finished),
+    ] {
+        let reading = read(&fixture(FORMAT, &format!("{file}.sse")), 0);
+        assert_eq!(reading.verdict, verdict, "{file}");
+    }
+}
+
+/// A step that is opened again replaces the first; final steps replace what the deltas gave.
+#[test]
+fn what_is_replaced_counts_nowhere() {
+    let again = read(&fixture(FORMAT, "step-restarted.sse"), 0);
+    assert_eq!(again.outputs[0].text, "Hi");
+    assert!(again.findings[0].kind.message().contains("5 bytes"));
+    let finals = read(&fixture(FORMAT, "final-steps-differ.sse"), 0);
+    assert_eq!(finals.outputs[0].text, "Hello");
+    let args = value(&finals)["findings"][0]["args"].clone();
+    assert_eq!(args, json!({"what": "the text of step 0", "kept": "Hello", "assembled": "Helo"}));
+}
+
+/// Arguments of a call are text while it is open; a bad one is shown as it came.
+#[test]
+fn arguments_in_pieces() {
+    let reading = read(&fixture(FORMAT, "arguments.sse"), 0);
+    let call = &reading.outputs[0].tool_calls[0];
+    assert_eq!((call.arguments.as_str(), call.arguments_valid), (r#"{"c":"SF""#, false));
+    let response = &value(&reading)["response"];
+    assert_eq!(response["steps"][0]["arguments"], r#"{"c":"SF""#);
+    let open: String = String::from_utf8(fixture(FORMAT, "arguments.sse")).unwrap();
+    let open = open.split("data: ").take(3).collect::<Vec<_>>().join("data: ");
+    let call = &read(open.as_bytes(), 0).outputs[0].tool_calls[0].clone();
+    assert_eq!((call.arguments.as_str(), call.arguments_valid, call.complete), ("", false, false));
+}
+
+/// A field of another shape is named; the rest is read.
+#[test]
+fn bad_fields() {
+    let body = String::from_utf8(fixture(FORMAT, "bad-fields.sse")).unwrap();
+    let reading = read(body.as_bytes(), 0);
+    assert_eq!(ids(&reading), ["bad-field"; 4]);
+    assert_eq!(reading.outputs[0].text, "Hi");
+    for (from, to, left) in [
+        (
+            r#""index":"0""#,
+            r#""index":9"#,
+            &["bad-field", "bad-field", "bad-field", "block-open"][..],
+        ),
+        (r#""text":5"#, r#""text":"""#, &["bad-field"; 3]),
+        (r#""delta":"x""#, r#""delta":{"type":"text"}"#, &["bad-field"; 3]),
+    ] {
+        assert_eq!(ids(&read(body.replacen(from, to, 1).as_bytes(), 0)), left, "{to}");
+    }
+}
+
+/// Every status has a meaning.
+#[test]
+fn statuses() {
+    for known in format(FORMAT).unwrap().reasons {
+        let body = json!({"object": "interaction", "status": known.value, "steps": []}).to_string();
+        let finish = read(body.as_bytes(), 0).outputs[0].finish.clone().unwrap();
+        assert!(finish.meaning.is_some(), "{}", known.value);
+    }
+}
