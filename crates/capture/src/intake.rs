@@ -36,7 +36,11 @@ impl Intake {
         for range in std::mem::take(&mut pending.lost).ranges() {
             record.lost.add(range.from, range.to, &range.reason);
         }
-        if let Some(response) = pending.response.take() {
+        if let Some(mut response) = pending.response.take() {
+            // The 1xx before it may have been brought over on their own.
+            if let Some(before) = record.response.take() {
+                response.informational = before.informational;
+            }
             record.response = Some(response);
         }
         if !pending.informational.is_empty() {
@@ -198,5 +202,25 @@ impl Mask {
             }
         }
         self.held = kept;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ResponseView;
+
+    #[test]
+    fn informational_responses_are_kept_whenever_the_head_comes() {
+        let (mut record, mut pending) = (Record::default(), Pending::default());
+        pending.informational.push(103);
+        pending.changed = true;
+        assert!(Intake::update(&mut record, &mut pending));
+        pending.informational.push(102);
+        pending.response = Some(ResponseView { status: 200, ..ResponseView::default() });
+        pending.changed = true;
+        assert!(Intake::update(&mut record, &mut pending));
+        let response = record.response.unwrap();
+        assert_eq!((response.status, response.informational), (200, vec![103, 102]));
     }
 }
