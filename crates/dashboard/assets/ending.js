@@ -14,7 +14,7 @@ export function milestones({ summary, moments, reading, source, end, ending, now
   const pixels = (ms) => (ms / (span[1] - span[0])) * width;
   const first = summary?.first_byte_ms ?? reading.timing?.first_byte_ms ?? null;
   const text = summary?.first_text_ms ?? reading.timing?.first_text_ms ?? null;
-  if (summary) marks.push({ at: 0, label: t("lane.sent") });
+  if (moments?.sent_us != null) marks.push({ at: 0, label: t("lane.sent") });
   const headers = moments?.response_us == null ? null : moments.response_us / 1000;
   if (headers !== null && first !== null && Math.abs(pixels(first - headers)) < 40) {
     marks.push({ at: headers, label: t("lane.headers-first", { time: milestoneTime(first) }) });

@@ -75,7 +75,7 @@ function firstTool(source) {
 function totalFact(summary, reading, open) {
   if (open) return timeFact(t("fact.running"), Date.now() - new Date(summary.started_at).getTime(), true, { live: true });
   const broke = summary && (summary.verdict !== "finished" || summary.state === "failed");
-  return timeFact(t(broke ? "fact.ended-after" : "fact.total"), summary ? summary.duration_ms : reading.timing?.last_byte_ms, false);
+  return timeFact(t(broke ? "fact.ended-after" : "fact.total"), summary?.duration_ms ?? reading.timing?.last_byte_ms, false);
 }
 
 /** The facts in order. `summary` is null for a pasted stream. */

@@ -83,13 +83,18 @@ export class FrameTable {
   show({ source, open, reading, ending }) {
     if (this.source !== source) {
       this.source = source;
-      source.onRows(this.redraw);
+      source.onRows(() => {
+        this.redraw();
+        this.onRows?.();
+      });
     }
     const grew = source.count - (this.count ?? 0);
     this.count = source.count;
     this.model = { open, ending, choices: reading.outputs.length };
     this.severities = severitiesOf(reading.findings);
     this.cut = reading.findings.find((finding) => finding.id === "cut")?.frame ?? null;
+    const digits = number(source.count).length;
+    if (digits > 4) this.element.style.setProperty("--number", `${digits * 7.3 + 4}px`);
     this.element.classList.toggle("no-events", !source.hasEvents);
     this.element.classList.toggle("no-times", !source.hasTimes);
     if (open && grew > 0 && !this.following) this.behind += grew;
@@ -238,6 +243,8 @@ export class FrameTable {
     row.element.classList.toggle("selected", isSelected);
     row.element.classList.toggle("in-span", inSpan && !isSelected);
     row.element.setAttribute("aria-selected", String(isSelected));
+    row.element.id = `frame-${frame}`;
+    if (isSelected) this.scroller.setAttribute("aria-activedescendant", row.element.id);
   }
 
   #gapRows(first, last, shift) {

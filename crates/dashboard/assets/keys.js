@@ -47,6 +47,13 @@ export function keyCaps(entry, or) {
   return entry.keys.flatMap((keys, i) => [i > 0 && (or ? h("span", { class: "or" }, entry.between ?? t("keys.or")) : entry.between), ...capsOf(keys)]);
 }
 
+/** Enter and Space belong to the button that has the focus, Enter to the link. */
+function isForControl(event) {
+  if (!(event.target instanceof Element)) return false;
+  if (event.key === "Enter") return event.target.closest("button, a[href], summary") !== null;
+  return event.key === " " && event.target.closest("button, summary") !== null;
+}
+
 const name = (event) => (event.shiftKey && event.key.startsWith("Arrow") ? `Shift+${event.key}` : event.key);
 
 function digitBetween(entry, key) {
@@ -84,9 +91,7 @@ export function listen(page, actions) {
       if (event.key === "Escape") actions["leave-field"]?.(0, event);
       return;
     }
-    // Enter and Space belong to the button or link that has the focus.
-    const onControl = event.target instanceof Element && event.target.closest("button, a[href], summary");
-    if (onControl && (event.key === "Enter" || event.key === " ")) return;
+    if (isForControl(event)) return;
     clearTimeout(timer);
     const sequence = first && `${first} ${event.key}`;
     first = "";

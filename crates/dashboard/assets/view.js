@@ -61,6 +61,7 @@ export class View {
       this.frameBar,
     );
     this.model = null;
+    this.frames.onRows = () => this.model && this.#frameBar(this.selection.value.frame);
     this.selection.onChange((value, how) => this.#selected(value, how));
     for (const query of [WIDE, NARROW]) query.addEventListener("change", () => this.#tabs());
   }
@@ -143,7 +144,8 @@ export class View {
     const parts = [];
     if (summary) {
       const status = summary.status;
-      parts.push(h("span", { class: "mono" }, h("b", null, summary.method), " ", summary.path.replace(/^\//, "")));
+      if (!summary.method && !summary.path) parts.push(summary.upstream);
+      else parts.push(h("span", { class: "mono" }, h("b", null, summary.method), " ", summary.path.replace(/^\//, "")));
       if (status !== null) parts.push(h("span", { class: "status" }, h("span", { class: `chip ${status >= 400 ? "red" : ""}` }, status)));
       parts.push(summary.model, summary.format ?? reading.format, summary.choices > 1 && h("span", { class: "mono" }, `n=${summary.choices}`), startTime(summary));
     } else {

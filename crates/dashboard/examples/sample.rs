@@ -273,6 +273,73 @@ fn hostile() -> Play {
     play(request("<b>model</b>", "<script>alert(3)</script>"), steps, Ending::Clean)
 }
 
+fn event(data: &Value) -> Bytes {
+    Bytes::from(format!("event: {}\ndata: {data}\n\n", data["type"].as_str().unwrap_or_default()))
+}
+
+fn delta(index: u64, delta: &Value) -> Bytes {
+    event(&json!({ "type": "content_block_delta", "index": index, "delta": delta }))
+}
+
+/// A Messages stream with thinking, a silence, a byte that is not UTF-8 and frames in one read.
+fn messages() -> Play {
+    let usage = json!({ "input_tokens": 43, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0, "output_tokens": 1 });
+    let message = json!({
+        "id": "msg_01", "type": "message", "role": "assistant", "model": "claude-sonnet-4-20250514",
+        "content": [], "stop_reason": null, "stop_sequence": null, "usage": usage,
+    });
+    let mut steps: Steps = vec![
+        (612, event(&json!({ "type": "message_start", "message": message }))),
+        (
+            2,
+            event(
+                &json!({ "type": "content_block_start", "index": 0, "content_block": { "type": "thinking", "thinking": "", "signature": "" } }),
+            ),
+        ),
+        (60, event(&json!({ "type": "ping" }))),
+    ];
+    for (n, piece) in words("The question is about crossing a street. Be short; order by kind of crossing; end with tips.").into_iter().enumerate() {
+        steps.push((pause(n), delta(0, &json!({ "type": "thinking_delta", "thinking": piece }))));
+    }
+    steps.push((
+        34,
+        delta(0, &json!({ "type": "signature_delta", "signature": "EqQBCkYIAhgCIkA9".repeat(31) })),
+    ));
+    steps.push((35, event(&json!({ "type": "content_block_stop", "index": 0 }))));
+    steps.push((3240, event(&json!({ "type": "content_block_start", "index": 1, "content_block": { "type": "text", "text": "" } }))));
+    let pieces = words(STREET);
+    for (n, piece) in pieces.iter().enumerate() {
+        let bytes = delta(1, &json!({ "type": "text_delta", "text": piece }));
+        if n == 60 {
+            let (head, tail) = bytes.split_at(bytes.len() - 6);
+            steps.push((pause(n), Bytes::from([head, b"\xe2", tail].concat())));
+        } else if n == 90 {
+            let burst: Vec<u8> = pieces
+                .iter()
+                .take(14)
+                .flat_map(|piece| delta(1, &json!({ "type": "text_delta", "text": piece })))
+                .collect();
+            steps.push((1020, Bytes::from(burst)));
+        } else {
+            steps.push((pause(n), bytes));
+        }
+    }
+    steps.push((20, event(&json!({ "type": "content_block_stop", "index": 1 }))));
+    steps.push((80, event(&json!({ "type": "message_delta", "delta": { "stop_reason": "end_turn", "stop_sequence": null }, "usage": { "output_tokens": 282 } }))));
+    steps.push((1, event(&json!({ "type": "message_stop" }))));
+    let mut play = play(
+        json!({
+            "model": "claude-sonnet-4-20250514", "max_tokens": 1024, "stream": true, "system": "Answer in lists.",
+            "messages": [{ "role": "user", "content": [{ "type": "text", "text": "How do I cross the street?" }] }],
+        }),
+        steps,
+        Ending::Clean,
+    );
+    play.upstream = "litellm";
+    play.path = "/litellm/v1/messages";
+    play
+}
+
 /// Grows for minutes.
 fn endless() -> Play {
     let mut steps: Steps =
@@ -365,7 +432,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         sleep(Duration::from_millis(delay)).await;
         let recorder = store.recorder();
         crowd(&recorder, more).await;
-        for make in [failed, limited, hostile, left, choices, tools, broken, whole] {
+        for make in [failed, limited, hostile, left, choices, tools, broken, whole, messages] {
             tokio::spawn(run(recorder.clone(), make(), 1));
             sleep(Duration::from_millis(150)).await;
         }
