@@ -1,5 +1,7 @@
 //! Whether a request is passed on, and where to; else what it is told.
 
+use std::net::{IpAddr, SocketAddr};
+
 use http::{HeaderMap, HeaderValue, Method, Request, header, uri::Authority};
 
 use crate::{
@@ -49,10 +51,14 @@ pub(crate) fn judge<B>(request: &Request<B>, config: &Config, proxy_url: &str) -
     Verdict::Refuse(page::no_upstream(config, proxy_url, first_segment(target)))
 }
 
-/// The URL under which the client reaches us, as far as it says so.
-pub(crate) fn proxy_url(head: &HeaderMap, own: std::net::SocketAddr) -> String {
-    let host = head.get(header::HOST).and_then(|host| Authority::try_from(host.as_bytes()).ok());
-    host.map_or_else(|| format!("http://{own}"), |host| format!("http://{host}"))
+/// The URL under which the client reaches us, as far as it says so. One that takes us for a forward
+/// proxy names another host.
+pub(crate) fn proxy_url<B>(request: &Request<B>, own: SocketAddr) -> String {
+    let host = request.headers().get(header::HOST).filter(|_| request.uri().authority().is_none());
+    match host.map(|host| Authority::try_from(host.as_bytes())) {
+        Some(Ok(host)) => format!("http://{host}"),
+        _ => format!("http://{own}"),
+    }
 }
 
 /// The Host of a browser's request that must not be served: a page of another site may have had its
@@ -65,7 +71,7 @@ fn forbidden_host(head: &HeaderMap, allowed: &[String]) -> Option<String> {
     let name = Authority::try_from(host)
         .map(|authority| authority.host().trim_end_matches('.').to_ascii_lowercase());
     let Ok(name) = name else { return Some(String::from_utf8_lossy(host).into_owned()) };
-    let is_ip = name.trim_matches(['[', ']']).parse::<std::net::IpAddr>().is_ok();
+    let is_ip = name.trim_matches(['[', ']']).parse::<IpAddr>().is_ok();
     let is_loopback = name == "localhost" || name.ends_with(".localhost");
     let is_allowed = allowed.iter().any(|allowed| allowed.eq_ignore_ascii_case(&name));
     (!is_ip && !is_loopback && !is_allowed).then_some(name)

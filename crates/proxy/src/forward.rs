@@ -95,7 +95,7 @@ impl Client {
         let body = !request.body().is_end_stream();
         let raw = self.line.asked(body);
         self.after().read = body.then(Passage::default);
-        let proxy_url = admit::proxy_url(request.headers(), *own);
+        let proxy_url = admit::proxy_url(&request, *own);
         let response = match admit::judge(&request, config, &proxy_url) {
             Verdict::Forward(route) => Box::pin(self.forward(route, request, raw)).await,
             Verdict::Page => page::page(config, &proxy_url).map(Full::new).map(Either::Right),
