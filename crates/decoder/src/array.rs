@@ -273,7 +273,7 @@ impl Array {
                     findings.report(place, Kind::Cut { bytes: frame.length });
                 }
             }
-            State::Between => findings.report(Place::STREAM, Kind::Unterminated),
+            State::Between => findings.report(Place::STREAM, Kind::Unterminated { array: true }),
             State::Tail { line, offset, text } => {
                 let place = Place { frame: None, line: Some(line), offset: Some(offset) };
                 findings.report(place, Kind::AfterEnd { text: excerpt(trim_end(&text)) });

@@ -6,7 +6,7 @@ use crate::{
     eventstream::{PRELUDE_BYTES, Prelude},
     frame::Framing,
     json::{self, Scanner},
-    stamp::{DECIDING_BYTES, Stamps, may_start},
+    stamp::Stamps,
     text::{is_blank, leading_space},
 };
 
@@ -275,9 +275,11 @@ impl Detector {
     fn fall_back(&self, whole: Whole) -> Decision {
         match &self.candidate {
             Candidate::Document { at, scanner, lone_brace, .. } => {
+                // A first line that is too long to look at is one of NDJSON only if the content type says so.
                 let one_document = *lone_brace
                     || self.hint == Hint::Json
-                    || (self.hint != Hint::Ndjson && (whole == Whole::No || scanner.is_complete()));
+                    || scanner.is_complete()
+                    || (whole == Whole::No && self.hint != Hint::Ndjson);
                 if one_document {
                     Self::begin(Framing::Json, *at)
                 } else {
@@ -302,10 +304,8 @@ impl Detector {
         if !matches!(self.candidate, Candidate::None | Candidate::Value) {
             return None;
         }
+        // A stamp is over before anything of SSE can begin, so more bytes would not change what is left.
         let line = &self.held[self.start..];
-        if self.stamps && may_start(line) && line.len() < DECIDING_BYTES {
-            return None;
-        }
         let stripped = Stamps::new(self.stamps, false).strip(line, self.line);
         is_sse(&line[stripped.bytes..], Whole::No).then(|| Self::decision(Framing::Sse))
     }

@@ -105,11 +105,12 @@ pub struct Frame {
     pub index: u64,
     /// Its first byte in the decoded body (content coding undone; BOM and stamps count).
     pub offset: u64,
-    /// Bytes from there to the end of its last line's line end. The blank line is not part of it.
+    /// Bytes from there to its end. SSE: its last line's line end is part of it, the blank line is not; NDJSON: the line
+    /// without stamp and line end; array: the element; AWS event stream: the whole message.
     pub length: u64,
-    /// Its first line, from 1.
+    /// Its first line, from 1. (Binary messages have no lines: always 1.)
     pub line: u64,
-    /// How many lines it has.
+    /// How many lines it is in.
     pub lines: u64,
     /// The `event` field, `None` if the frame has none; for the AWS event stream `:event-type`,
     /// `:exception-type` or `:error-code`.

@@ -148,7 +148,7 @@ impl Sse {
 fn report_open_end(frame: &Frame, findings: &mut Findings) {
     let Some(data) = frame.data.as_ref().map(Data::as_str) else { return };
     let kind = if frame.glued || reads_whole(data) {
-        Kind::Unterminated
+        Kind::Unterminated { array: false }
     } else {
         Kind::Cut { bytes: frame.length }
     };

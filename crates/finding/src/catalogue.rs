@@ -154,7 +154,10 @@ catalogue! {
     advice "See how the connection ended; a time limit or a buffer limit between client and server is the usual cause.";
 
     /// The last frame has no blank line after it but its data parses. A copy out of a terminal often drops that line.
-    Unterminated = "unterminated", Warning, "The last frame has no blank line after it; it reads as whole and was used.";
+    Unterminated {
+        /// What lacks its end is a JSON array, not a frame.
+        array: bool,
+    } = "unterminated", Warning, "The last frame has no blank line after it; it reads as whole and was used.";
     why "An EventSource and the official SDKs throw such a frame away, so its content is lost there.";
     advice "The server must send a blank line after its last frame.";
 
@@ -543,6 +546,9 @@ impl Kind {
                 format!(
                     "A blank line is missing between frames: each data line is JSON by itself, together they are not: `{text}`."
                 )
+            }
+            Self::Unterminated { array: true } => {
+                "The array has no closing bracket; every element is whole and was used.".to_owned()
             }
             Self::TooLarge { limit, document: true } => {
                 format!("The document holds more than {limit} bytes; it was not read.")

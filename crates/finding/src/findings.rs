@@ -141,13 +141,13 @@ mod tests {
     fn repeats_are_counted_in_the_fifth() {
         let mut findings = Findings::default();
         for index in 0..9 {
-            findings.report(Place::frame(index, 1, 0), Kind::Unterminated);
+            findings.report(Place::frame(index, 1, 0), Kind::Unterminated { array: false });
             findings.report(Place::STREAM, Kind::Crlf);
         }
         let counts: Vec<u64> = findings
             .list()
             .iter()
-            .filter(|f| f.kind == Kind::Unterminated)
+            .filter(|f| f.kind.id() == "unterminated")
             .map(|f| f.count)
             .collect();
         assert_eq!(counts, [1, 1, 1, 1, 5]);

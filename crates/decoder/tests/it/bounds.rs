@@ -88,6 +88,20 @@ fn beyond_the_bound() {
     }
 }
 
+/// What is too large is not cut, not unterminated and not nothing.
+#[test]
+fn too_large_and_nothing_else() {
+    for (framing, body) in [
+        (Framing::Sse, "data: 123456"),
+        (Framing::Sse, "data: 123456\n\n"),
+        (Framing::Ndjson, "\"123456"),
+        (Framing::JsonArray, "[\"123456"),
+        (Framing::JsonArray, "[\"123456\"]"),
+    ] {
+        assert_eq!(read_all_ways(&bounded(framing, 6), body).ids(), ["too-large"], "{body:?}");
+    }
+}
+
 /// What was read up to there is told all the same.
 #[test]
 fn crlf_before_the_bound() {

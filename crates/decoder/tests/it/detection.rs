@@ -71,6 +71,7 @@ const DECIDED: &[Case] = &[
     // A body that says it is JSON and starts with `{` is a document, also a broken one.
     ("{\"a\":", JSON, Json),
     ("{bad}\n{\"b\":2}\n", JSON, Json),
+    ("{\"a\":\nbad\n", JSON, Json),
     ("{\"a\":1}\n{\"b\":2}\n", JSON, Ndjson),
     // NDJSON: any other line that starts with `{` or is complete JSON.
     ("{\"a\":1}\n{\"b\":2}\n", None, Ndjson),
@@ -88,6 +89,7 @@ const DECIDED: &[Case] = &[
     ("{\"a\":1}\n", Some("application/json-lines"), Ndjson),
     ("{\"a\":1}\n", Some("application/ndjson"), Ndjson),
     ("{\n\"a\":1\n}\n", NDJSON, Json),
+    ("{\"a\":\n1}\n", NDJSON, Json),
     // Lines with a code in front, as Vercel's data stream v1 has them.
     ("f:{\"messageId\":\"m\"}\n0:\"Hel\"\n", None, Ndjson),
     ("0:\"Hel\"\n", Some("text/plain"), Ndjson),
@@ -190,6 +192,7 @@ fn detection_is_bounded() {
         (format!("{{\"a\":\"{long}\"}}\n{{\"b\":2}}\n"), Json),
         (format!("{{\"a\":1}}\n{}{{\"b\":2}}\n", "\n".repeat(300)), Json),
         (format!("{{\"a\":1,\n{}\"b\":2}}\n", "\n".repeat(300)), Json),
+        ("1".repeat(300), Sse),
         (format!("{{x\"{long}\"}}\n"), Ndjson),
         (format!("[1,{long}]\n[2]\n"), Array),
         (format!("[1]\n{}[2]\n", "\n".repeat(300)), Array),
@@ -208,12 +211,34 @@ fn detection_is_bounded() {
     }
 }
 
+/// A first line that is too long to look at is a document's, unless the content type says that it is NDJSON's.
+#[test]
+fn a_long_first_line() {
+    for (content_type, framing) in [(None, Json), (JSON, Json), (EVENTS, Json), (NDJSON, Ndjson)] {
+        let content_type = content_type.map(str::to_owned);
+        let options = Options { bound: 100, content_type, ..Options::default() };
+        let outcome = read_all_ways(&options, format!("{{\"a\":\"{}\"}}", "x".repeat(300)));
+        assert_eq!(outcome.framing, Some(framing));
+        assert_eq!(outcome.findings.count("too-large"), u64::from(framing == Ndjson));
+    }
+}
+
+/// What is beyond the limit does not decide, were it a single byte.
+#[test]
+fn the_limit_is_exact() {
+    for (bound, framing) in [(7, Array), (8, Ndjson)] {
+        let options = Options { bound, ..Options::default() };
+        assert_eq!(read_all_ways(&options, "[1]\n[2]\n\n").framing, Some(framing), "{bound}");
+    }
+}
+
 /// At the limit and not beyond it, the end of the body still counts.
 #[test]
 fn the_limit_itself_is_within() {
     for (body, framing) in [
         ("{\"a\":1}\n2", Ndjson),
         ("[1]\n[2]\n\n", Ndjson),
+        ("[1]\n[2]", Ndjson),
         ("{\"a\":1}  ", Json),
         ("[1, 2]\n3\n", Ndjson),
     ] {

@@ -157,6 +157,12 @@ fn byte_order_marks_and_stamps() {
             assert_eq!(outcome.data(), [Some(data)], "{framing:?} {body:?}");
         }
     }
+    // Also where the first line is none of the framing's.
+    let outcome = read_all_ways(&pasted(), "05:06:07 \u{feff}curl\n05:06:07 [1,\n2]");
+    assert_eq!(
+        (outcome.data(), outcome.ids()),
+        (vec![Some("1"), Some("2")], vec!["bom", "ignored-line"])
+    );
     // Not on a later line.
     let outcome =
         read_all_ways(&pasted(), "05:06:07 data: 1\n05:06:07\n05:06:07 \u{feff}data: 2\n\n");

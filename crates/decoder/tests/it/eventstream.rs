@@ -186,6 +186,15 @@ fn checksums_are_named() {
     assert_eq!(outcome.kinds(), [&kind]);
 }
 
+/// A message that had to be dropped is not nothing.
+#[test]
+fn a_dropped_message_is_not_empty() {
+    let mut broken = unhex(EVENT);
+    broken[20] ^= 1;
+    assert_eq!(aws(broken).ids(), ["crc-mismatch"]);
+    assert_eq!(aws(whole(&[0, 0], b"")).ids(), ["bad-field"]);
+}
+
 #[test]
 fn cut_anywhere() {
     let event = unhex(EVENT);

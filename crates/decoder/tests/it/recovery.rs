@@ -138,10 +138,10 @@ fn an_error_in_the_place_of_a_field() {
 #[test]
 fn the_last_frame() {
     for (body, kind) in [
-        ("data: {\"a\":1}", Some(Kind::Unterminated)),
-        ("data: {\"a\":1}\n", Some(Kind::Unterminated)),
-        ("data: [DONE]", Some(Kind::Unterminated)),
-        ("data:  [DONE]\t", Some(Kind::Unterminated)),
+        ("data: {\"a\":1}", Some(Kind::Unterminated { array: false })),
+        ("data: {\"a\":1}\n", Some(Kind::Unterminated { array: false })),
+        ("data: [DONE]", Some(Kind::Unterminated { array: false })),
+        ("data:  [DONE]\t", Some(Kind::Unterminated { array: false })),
         ("data: [DONE] bye", Some(Kind::Cut { bytes: 16 })),
         ("data: {\"a\":", Some(Kind::Cut { bytes: 11 })),
         ("data: 1\n\nevent: x\ndata: {\"a\":\n", Some(Kind::Cut { bytes: 21 })),

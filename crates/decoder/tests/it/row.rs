@@ -92,7 +92,7 @@ pub(crate) fn with_the_assemblers(outcome: &Outcome) -> Findings {
         .findings
         .list()
         .iter()
-        .filter(|finding| matches!(finding.kind, Kind::Cut { .. } | Kind::Unterminated))
+        .filter(|finding| matches!(finding.kind, Kind::Cut { .. } | Kind::Unterminated { .. }))
         .map(|finding| finding.place.frame)
         .collect();
     for frame in &outcome.frames {

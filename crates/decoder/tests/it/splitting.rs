@@ -1,7 +1,7 @@
 //! NDJSON, JSON arrays and documents: `FORMATS.md` G.1, G.8, beyond the conformance rows.
 
-use teeline_decoder::Framing;
-use teeline_finding::Kind;
+use teeline_decoder::{Decoder, Framing};
+use teeline_finding::{Findings, Kind};
 
 use crate::reading::{as_framing, read_all_ways};
 
@@ -46,6 +46,22 @@ fn ndjson() {
             (": c\n", &[(": c", 0, 3)], &[]),
         ],
     );
+}
+
+/// A body ends once.
+#[test]
+fn nothing_is_taken_after_the_end() {
+    for framing in Framing::ALL {
+        let mut decoder = Decoder::new(as_framing(framing));
+        let mut findings = Findings::default();
+        decoder.push("1\n".into());
+        decoder.finish();
+        while decoder.next_frame(&mut findings).is_some() {}
+        let before = findings.clone();
+        decoder.push("data: 2\n\n2\n".into());
+        assert_eq!(decoder.next_frame(&mut findings), None, "{framing:?}");
+        assert_eq!((decoder.counts().bytes, &findings), (2, &before), "{framing:?}");
+    }
 }
 
 #[test]

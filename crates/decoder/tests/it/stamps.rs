@@ -214,6 +214,9 @@ fn many_blanks() {
             "{framing:?}"
         );
     }
+    let body = format!("[{{\n05:06:07{blanks}\"a\":1}}]");
+    let outcome = read_all_ways(&stamped(Framing::JsonArray), body);
+    assert_eq!(outcome.data(), [Some("{\n\"a\":1}")]);
     let outcome = read_all_ways(&stamped(Framing::JsonArray), format!("05:06:07{blanks}[1]\n"));
     assert_eq!((outcome.data(), outcome.frames[0].offset), (vec![Some("1")], 1_009));
 }
