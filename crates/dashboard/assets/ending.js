@@ -20,7 +20,7 @@ export function milestones({ summary, moments, reading, source, end, ending, now
     marks.push({ at: headers, label: t("lane.headers-first", { time: milestoneTime(first) }) });
   } else {
     if (headers !== null) marks.push({ at: headers, label: t("lane.headers") });
-    if (first !== null && summary) marks.push({ at: first, label: t("lane.first-byte", { time: milestoneTime(first) }) });
+    if (first !== null && moments?.sent_us != null) marks.push({ at: first, label: t("lane.first-byte", { time: milestoneTime(first) }) });
   }
   if (text !== null) marks.push({ at: text, label: t("lane.first-text", { time: milestoneTime(text) }) });
   const tool = firstTool(source);

@@ -19,7 +19,7 @@ export const KEYS = [
   { group: "everywhere", keys: ["?"], action: "sheet", words: "key.sheet", hintWords: "key.all", hint: ["list", "capture", "read"], order: 20 },
   { group: "list", keys: ["d"], action: "delete", words: "key.delete", pages: ["list", "capture"] },
   { group: "list", keys: ["e"], action: "export", words: "key.export", pages: ["list", "capture"], hint: ["list", "capture"], order: 8, when: "rows" },
-  { group: "list", keys: [" "], action: "pause", words: "key.pause", pages: ["list", "capture"], hint: ["list"], order: 9, when: "rows" },
+  { group: "list", keys: [" "], action: "pause", words: "key.pause", hintWords: "hint.pause", pages: ["list", "capture"], hint: ["list"], order: 9, when: "rows" },
   { group: "list", keys: ["g g"], action: "newest", words: "key.newest", pages: ["list"], hint: ["list"], order: 10, when: "rows" },
   { group: "list", keys: ["1", "5"], between: "–", action: "copy-line", words: "key.copy-line", pages: ["list"], hint: ["list"], order: 0, when: "empty" },
   { group: "capture", keys: ["1", "5"], between: "–", action: "tab", words: "key.tabs", hintWords: "hint.tabs", pages: ["capture"], hint: ["capture"], order: 3 },

@@ -461,6 +461,7 @@ const ENGLISH = {
   "hint.captures": "captures",
   "hint.search": "search",
   "hint.back": "back",
+  "hint.pause": "pause",
   "marks.text": "Text",
   "marks.text-means": "height: bytes of new text",
   "marks.reasoning": "Reasoning",

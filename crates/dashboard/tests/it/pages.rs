@@ -69,6 +69,34 @@ async fn every_script_that_a_script_imports_is_served() {
     }
 }
 
+/// A page names every script that its own one needs, so that they come at once and not one after another.
+#[tokio::test]
+async fn pages_name_all_the_scripts_they_need() {
+    let bench = bench();
+    let id = bench.record(crate::support::WHOLE, teeline_capture::Ending::Clean).await;
+    let pages =
+        [("/", "list.js"), ("/read", "read.js"), (&format!("/captures/{id}"), "capture.js")];
+    for (path, script) in pages {
+        let mut needed = std::collections::BTreeSet::new();
+        let mut unread = vec![script.to_owned()];
+        while let Some(name) = unread.pop() {
+            let file = format!("{}/assets/{name}", env!("CARGO_MANIFEST_DIR"));
+            let source = std::fs::read_to_string(file).unwrap();
+            for import in source.split("from \"./").skip(1) {
+                let import = import.split('"').next().unwrap().to_owned();
+                if needed.insert(import.clone()) {
+                    unread.push(import);
+                }
+            }
+        }
+        let html = bench.get(path).await.text();
+        let preloads = html.split("rel=\"modulepreload\" href=\"").skip(1);
+        let named =
+            preloads.map(|link| link.split('"').next().unwrap().rsplit('/').next().unwrap());
+        assert_eq!(named.collect::<Vec<_>>(), needed.iter().collect::<Vec<_>>(), "{path}");
+    }
+}
+
 #[tokio::test]
 async fn assets_do_not_lead_out_of_their_folder() {
     let bench = bench();
