@@ -42,6 +42,9 @@ pub(crate) fn vote_document(event: &Event<'_>) -> Option<&'static str> {
     if object.has("finish_reason") && object.get("message").is_some_and(Json::is_object) {
         return Some("cohere");
     }
+    if object.has("generation_id") && object.get("text").is_some_and(Json::is_string) {
+        return Some("cohere");
+    }
     if object.has("generated_text") {
         return Some("tgi");
     }
@@ -145,11 +148,14 @@ fn error_type(object: &Object<'_>) -> Option<&'static str> {
     object.has("errorText").then_some("vercel-ui")
 }
 
-/// Rows 13 and 14.
+/// Rows 13 and 14, and the events of Cohere's v1 (`FORMATS.md` H4), which has the key of row 13.
 fn google(object: &Object<'_>) -> Option<&'static str> {
     let event_type = object.str("event_type").unwrap_or_default();
     if event_type.starts_with("interaction.") || event_type.starts_with("step.") {
         return Some("gemini-interactions");
+    }
+    if is_cohere_v1(&event_type) {
+        return Some("cohere");
     }
     let wrapped =
         || object.get("response").and_then(Json::object).is_some_and(|inner| is_gemini(&inner));
@@ -264,6 +270,20 @@ fn is_anthropic(data_type: &str) -> bool {
             | "message_delta"
             | "message_stop"
             | "vertex_event"
+    )
+}
+
+fn is_cohere_v1(event_type: &str) -> bool {
+    matches!(
+        event_type,
+        "stream-start"
+            | "text-generation"
+            | "tool-calls-chunk"
+            | "tool-calls-generation"
+            | "citation-generation"
+            | "search-queries-generation"
+            | "search-results"
+            | "stream-end"
     )
 }
 

@@ -6,13 +6,13 @@ use teeline_decoder::{Frame, Framing};
 use teeline_finding::{Kind, excerpt};
 
 use crate::{
-    anthropic_messages,
+    anthropic_messages, cohere,
     draft::Draft,
     gemini, gemini_interactions,
     json::{Json, Object},
-    ollama, openai_chat,
+    llama_cpp, mistral_conversations, ollama, openai_chat,
     response::Writer,
-    salyro_behavior,
+    salyro_behavior, tgi,
 };
 
 /// Every format that is read. The order means nothing: detection orders the tests.
@@ -23,6 +23,10 @@ pub static FORMATS: &[Format] = &[
     anthropic_messages::FORMAT,
     ollama::FORMAT,
     gemini_interactions::FORMAT,
+    cohere::FORMAT,
+    mistral_conversations::FORMAT,
+    tgi::FORMAT,
+    llama_cpp::FORMAT,
 ];
 
 /// The format of this name (contract 3.1).

@@ -39,6 +39,8 @@ const ROWS: &[(u32, &str, &str, &str)] = &[
     (12, "", r#"{"type":"error","errorText":"m"}"#, "vercel-ui"),
     (12, "", r#"{"type":"error"}"#, ""),
     (13, "", r#"{"event_type":"step.delta","delta":{"type":"text"}}"#, "gemini-interactions"),
+    (13, "", r#"{"event_type":"text-generation","text":"x"}"#, "cohere"),
+    (13, "", r#"{"event_type":"text","text":"x"}"#, ""),
     (14, "", r#"{"candidates":[]}"#, "gemini"),
     (14, "", r#"{"promptFeedback":{}}"#, "gemini"),
     (14, "", r#"{"response":{"usageMetadata":{}}}"#, "gemini"),

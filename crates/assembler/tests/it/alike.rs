@@ -16,6 +16,42 @@ pub(crate) fn fire_alone(rows: Vec<Row>) {
     }
 }
 
+/// Frames of these data lines.
+pub(crate) fn sse<S: AsRef<str>>(frames: &[S]) -> String {
+    frames.iter().map(|data| ["data: ", data.as_ref(), "\n\n"].concat()).collect()
+}
+
+/// The findings of server-sent events as such, from a stream in which nothing else is found.
+pub(crate) fn of_sse(good: &str) -> Vec<Row> {
+    let good = good.to_owned();
+    vec![
+        ("bom", format!("\u{feff}{good}"), good.clone()),
+        ("crlf", good.replace('\n', "\r\n"), good.replacen('\n', "\r\n", 1)),
+        ("ignored-line", format!("Data: x\n{good}"), format!(": x\n{good}")),
+        ("not-json", format!("data: oops\n\n{good}"), format!("id: oops\n\n{good}")),
+        ("unterminated", good.trim_end().to_owned(), good),
+    ]
+}
+
+/// The endings that no format is needed for: cut, too large, an error, nothing, another format's frame.
+pub(crate) fn end_badly(good: &str) {
+    let (first, rest) = good.split_once("\n\n").unwrap();
+    let large = format!("data: \"{}\"\n\n", "x".repeat(1_048_577));
+    let error = "data: {\"error\":{\"message\":\"m\"}}\n\n";
+    let other = "data: {\"choices\":[]}\n\n";
+    for (body, verdict, found) in [
+        (String::new(), Verdict::Empty, "empty"),
+        (good[..good.len() - 5].to_owned(), Verdict::DidNotFinish, "cut"),
+        (format!("{first}\n\n{large}{rest}"), Verdict::DidNotFinish, "too-large"),
+        (format!("{first}\n\n{error}"), Verdict::DidNotFinish, "error-event"),
+        (format!("{good}{other}"), Verdict::Finished, "mixed"),
+    ] {
+        let reading = read(body.as_bytes(), 0);
+        assert!(ids(&reading).contains(&found), "{found}: {:?}", ids(&reading));
+        assert_eq!(reading.verdict, verdict, "{found}");
+    }
+}
+
 /// A plain body gives what its stream gives, whole and without findings, and is its own response.
 pub(crate) fn plain_as_streamed(stream: &[u8], plain: &[u8]) {
     let streamed = read(stream, 0);
