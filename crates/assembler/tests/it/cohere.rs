@@ -74,17 +74,17 @@ fn of_frames() -> Vec<Row> {
             within(&[r#"{"type":"tool-call-delta","index":0}"#]),
             within(&[r#"{"type":"content-delta","index":0}"#]),
         ),
+    ]
+}
+
+fn of_order_and_end() -> Vec<Row> {
+    let good = with(&[]);
+    vec![
         ("block-restarted", sse(&[START, OPEN, HI, OPEN, HI, CLOSE, END]), good.clone()),
         ("block-restarted", sse(&[START, START, OPEN, HI, CLOSE, END]), good.clone()),
         ("after-end", format!("{good}{done}{done}"), format!("{good}{done}")),
         ("after-end", format!("{good}{}", sse(&[START])), good.clone()),
         ("event-mismatch", format!("event: x\n{good}"), format!("event: message-start\n{good}")),
-    ]
-}
-
-fn of_the_end() -> Vec<Row> {
-    let good = with(&[]);
-    vec![
         (
             "error-event",
             good.replace("COMPLETE\"", "ERROR\",\"error\":\"no\""),
@@ -95,6 +95,25 @@ fn of_the_end() -> Vec<Row> {
             "id-changed",
             good.replace("end\",", "end\",\"id\":\"n\","),
             good.replace("end\",", "end\",\"id\":\"m\","),
+        ),
+        (
+            "cumulative",
+            sse(&[
+                START,
+                OPEN,
+                &HI.replace("Hi", "Hi there, you"),
+                &HI.replace("Hi", "Hi there, you two"),
+                CLOSE,
+                END,
+            ]),
+            sse(&[
+                START,
+                OPEN,
+                &HI.replace("Hi", "Hi there, you"),
+                &HI.replace("Hi", " two"),
+                CLOSE,
+                END,
+            ]),
         ),
     ]
 }
@@ -142,31 +161,14 @@ fn of_fields() -> Vec<Row> {
             delta(r#"{"message":{"mood":""}}"#),
         ),
         ("not-assembled", with(&[]).replace("\"type\":\"text\"", "\"type\":\"song\""), with(&[])),
-        (
-            "cumulative",
-            sse(&[
-                START,
-                OPEN,
-                &HI.replace("Hi", "Hi there, you"),
-                &HI.replace("Hi", "Hi there, you two"),
-                CLOSE,
-                END,
-            ]),
-            sse(&[
-                START,
-                OPEN,
-                &HI.replace("Hi", "Hi there, you"),
-                &HI.replace("Hi", " two"),
-                CLOSE,
-                END,
-            ]),
-        ),
     ]
 }
 
 #[test]
 fn each_fires_and_its_near_miss_does_not() {
-    fire_alone([of_sse(&with(&[])), of_frames(), of_the_end(), of_fields(), of_v1()].concat());
+    fire_alone(
+        [of_sse(&with(&[])), of_frames(), of_order_and_end(), of_fields(), of_v1()].concat(),
+    );
 }
 
 #[test]
