@@ -79,6 +79,7 @@ fn of_frames() -> Vec<Row> {
 
 fn of_order_and_end() -> Vec<Row> {
     let good = with(&[]);
+    let done = "data: [DONE]\n\n";
     vec![
         ("block-restarted", sse(&[START, OPEN, HI, OPEN, HI, CLOSE, END]), good.clone()),
         ("block-restarted", sse(&[START, START, OPEN, HI, CLOSE, END]), good.clone()),
