@@ -1,15 +1,12 @@
 // Draws the time lane. From the top: flags 14, milestone labels 14, ticks, axis 22. Device-pixel sharp.
-import { seconds } from "./format.js";
+import { FLAGS, LABELS, drawFlags, drawMilestones, drawPointer, drawScrubber } from "./lanemarks.js";
 import { KINDS, NO_OUTPUT } from "./source.js";
 
-const FLAGS = 14;
-const LABELS = 14;
 const AXIS = 22;
 const TICK = 1.8;
 const SHORT = 6;
 const KEEP_ALIVE = KINDS.indexOf("keep-alive");
 const COLOURS = { text: "ink2", refusal: "ink2", reasoning: "think", tool: "tool" };
-const SEVERITY = { error: "err", warning: "warnf", note: "ink3" };
 const TOKENS = ["ink", "ink2", "ink3", "line", "line2", "surface", "accent", "accentw", "accentm", "onaccent", "warn", "warnw", "err", "live", "think", "tool", "warnf"];
 
 /** Steps of the axis, in milliseconds. */
@@ -88,9 +85,9 @@ export class Drawing {
     this.#axis();
     this.#ticks();
     this.#selectedTick();
-    this.#milestones();
-    this.#flags();
-    this.#scrubber();
+    drawMilestones(this);
+    this.flags = drawFlags(this);
+    drawScrubber(this);
     this.#overview();
   }
 
@@ -123,10 +120,10 @@ export class Drawing {
     };
     copy(0, split, 1);
     copy(split, this.width, 0.34);
-    if (choices > 1) this.#bandLabels(this.#bands());
+    if (choices > 1) this.#bandLabels(this.bands());
   }
 
-  #line(x, top, bottom, colour, { width = 1, dash = [] } = {}) {
+  line(x, top, bottom, colour, { width = 1, dash = [] } = {}) {
     const { context } = this;
     const at = width % 2 === 1 ? Math.round(x) + 0.5 : x;
     context.strokeStyle = colour;
@@ -207,7 +204,7 @@ export class Drawing {
     context.fillStyle = this.colour.ink3;
     for (let at = Math.ceil(from / step) * step; at <= to; at += step) {
       const x = this.x(at);
-      if (at > 0) this.#line(x, y, y + 4, this.colour.line2);
+      if (at > 0) this.line(x, y, y + 4, this.colour.line2);
       const label = at === 0 ? "0 s" : String(Number((at / 1000).toFixed(digits)));
       if (x + 20 > this.width && at > 0) break;
       context.textAlign = x < 8 ? "left" : "center";
@@ -216,7 +213,7 @@ export class Drawing {
   }
 
   /** The rows of ticks: one for a single answer, one a choice, at most four. */
-  #bands() {
+  bands() {
     const { choices } = this.scene;
     const n = choices > 1 ? Math.min(4, choices) : 1;
     const top = FLAGS + LABELS;
@@ -226,7 +223,7 @@ export class Drawing {
 
   #drawTicks(context) {
     const { source, from, to } = this.scene;
-    const bands = this.#bands();
+    const bands = this.bands();
     const first = Math.max(0, source.frameAt(from) - 1);
     const last = Math.min(source.count, source.frameAt(to) + 1);
     const most = this.#most(source);
@@ -307,125 +304,17 @@ export class Drawing {
   #selectedTick() {
     const { selected, source, scrub } = this.scene;
     if (selected === null || selected >= source.count || scrub !== null) return;
-    const bands = this.#bands();
+    const bands = this.bands();
     const most = this.#most(source);
     const x = this.x(source.at[selected]);
     if (x < 0 || x > this.width) return;
     const output = source.output[selected];
     const band = bands[Math.min(bands.length - 1, output === NO_OUTPUT ? 0 : output)];
     const height = Math.max(8, Math.sqrt(source.added[selected] / most) * (band.bottom - band.top - 6));
-    this.#line(x, FLAGS + LABELS, this.axisY(), this.colour.accent);
+    this.line(x, FLAGS + LABELS, this.axisY(), this.colour.accent);
     this.context.fillStyle = this.colour.accent;
     this.context.fillRect(x - 1.5, band.bottom - height, 3, height);
-    this.#pointer(x);
-  }
-
-  #pointer(x) {
-    const { context } = this;
-    const y = this.axisY();
-    context.fillStyle = this.colour.accent;
-    context.beginPath();
-    context.moveTo(x - 4.5, y + 1);
-    context.lineTo(x + 4.5, y + 1);
-    context.lineTo(x + 4.5, y + 5.5);
-    context.lineTo(x, y + 9);
-    context.lineTo(x - 4.5, y + 5.5);
-    context.fill();
-  }
-
-  /** Dashed lines with labels; of two that would touch, the earlier gives way. */
-  #milestones() {
-    const { context } = this;
-    const { milestones } = this.scene;
-    const placed = [];
-    for (const mark of [...milestones].sort((a, b) => b.at - a.at)) {
-      const x = this.x(mark.at);
-      if (x < -1 || x > this.width + 1) continue;
-      const colour = this.colour[mark.tone ?? "ink3"];
-      const strong = mark.strong === true;
-      this.#line(Math.min(this.width - 1, x), FLAGS, this.axisY(), colour, strong ? { width: 2 } : { dash: [2, 2] });
-      if (mark.dot) {
-        context.fillStyle = colour;
-        context.beginPath();
-        context.arc(x, FLAGS + 4, 3.5, 0, 7);
-        context.fill();
-      }
-      const width = context.measureText(mark.label).width;
-      const offset = mark.dot ? 8 : 3;
-      const right = x + offset + width <= this.width;
-      const left = right ? x + offset : x - offset - width;
-      const box = [left - 6, left + width + 6];
-      if (left < 0 || placed.some((other) => box[0] < other[1] && box[1] > other[0])) continue;
-      placed.push(box);
-      context.fillStyle = mark.tone ? colour : this.colour.ink2;
-      context.textAlign = "left";
-      context.fillText(mark.label, left, FLAGS + 8);
-    }
-  }
-
-  #flags() {
-    const { findings, source } = this.scene;
-    this.flags = [];
-    // Notes first, so that an error lies on top.
-    const order = ["note", "warning", "error"];
-    const flagged = findings.map((finding, index) => ({ finding, index })).filter(({ finding }) => finding.frame !== null && finding.frame < source.count);
-    flagged.sort((a, b) => order.indexOf(a.finding.severity) - order.indexOf(b.finding.severity));
-    for (const { finding, index } of flagged) {
-      const x = this.x(source.at[finding.frame]);
-      if (Number.isNaN(x) || x < 0 || x > this.width) continue;
-      const colour = this.colour[SEVERITY[finding.severity]];
-      this.#line(x, FLAGS - 1, this.axisY(), colour);
-      this.#flag(x, finding.severity, colour);
-      this.flags.unshift({ x, index });
-    }
-  }
-
-  #flag(x, severity, colour) {
-    const { context } = this;
-    context.fillStyle = colour;
-    context.strokeStyle = colour;
-    context.beginPath();
-    if (severity === "error") {
-      for (const [dx, dy] of [[0, 0], [5.5, 5.5], [0, 11], [-5.5, 5.5]]) context.lineTo(x + dx, 1 + dy);
-      context.fill();
-    } else if (severity === "warning") {
-      for (const [dx, dy] of [[0, 0.5], [5.5, 10.5], [-5.5, 10.5]]) context.lineTo(x + dx, 1 + dy);
-      context.closePath();
-      context.fill();
-    } else {
-      context.fillStyle = this.colour.surface;
-      context.lineWidth = 1.2;
-      context.arc(x, 6.5, 4.8, 0, 7);
-      context.fill();
-      context.stroke();
-    }
-    context.strokeStyle = severity === "note" ? colour : this.colour.surface;
-    context.lineWidth = 1.3;
-    context.beginPath();
-    context.moveTo(x, severity === "note" ? 6 : 4.5);
-    context.lineTo(x, severity === "note" ? 9 : 7);
-    context.moveTo(x, severity === "note" ? 3.5 : 8.5);
-    context.lineTo(x, severity === "note" ? 4.6 : 9.6);
-    context.stroke();
-  }
-
-  #scrubber() {
-    const { context } = this;
-    const { scrub, source } = this.scene;
-    if (scrub === null || scrub >= source.count) return;
-    const x = this.x(source.at[scrub]);
-    this.#line(x, FLAGS, this.axisY(), this.colour.accent);
-    this.#pointer(x);
-    const label = `${seconds(source.at[scrub])} s`;
-    const width = context.measureText(label).width + 18;
-    const left = Math.min(Math.max(0, x - width / 2), this.width - width);
-    context.fillStyle = this.colour.accent;
-    context.beginPath();
-    context.roundRect(left, 0, width, 16, 4);
-    context.fill();
-    context.fillStyle = this.colour.onaccent;
-    context.textAlign = "center";
-    context.fillText(label, left + width / 2, 12);
+    drawPointer(this, x);
   }
 
   /** Where in the whole stream the shown part lies. */

@@ -1,5 +1,6 @@
 // The page of all captures.
 import * as api from "./api.js";
+import { Captures } from "./captures.js";
 import { byId, fill, h, icon, throttle } from "./dom.js";
 import { showEmpty } from "./empty.js";
 import { number } from "./format.js";
@@ -12,34 +13,18 @@ import { Search } from "./search.js";
 import { commonActions, confirm, openMenu, showBack, showLost, toast, toastUndo } from "./shell.js";
 import { t } from "./words.js";
 
-const PAGE = 200;
 /** How many ids are handed to the capture page, for "next" and "previous". */
 const HANDED = 2000;
 
-const state = {
-  /** @type {any[]} newest first */
-  captures: [],
-  /** New ones that wait behind the pill. @type {any[]} */
-  waiting: [],
-  /** The cursor of the page after the last one; `null`: all are here. */
-  next: null,
-  query: "",
-  counts: { all: 0, open: 0, broken: 0, findings: 0 },
-  /** How many there are without any query. */
-  total: 0,
-  loaded: false,
-  loading: false,
-  paused: false,
-  pressed: false,
-  copyLine: null,
-};
+const captures = new Captures();
+const state = { paused: false, pressed: false, copyLine: null };
 
-const rows = new Rows(byId("rows"), { nearEnd: () => loadMore(), scrolled: () => rows.atTop() && state.waiting.length && takeWaiting() });
+const rows = new Rows(byId("rows"), { nearEnd: () => loadMore(), scrolled: () => rows.atTop() && captures.waiting.length && takeWaiting() });
 const search = new Search(byId("search"), { changed: (query) => show(query, { typed: true }), seen });
 
 /** Values that the list has shown, for completion. */
 function seen() {
-  const of = (value) => [...new Set(state.captures.flatMap(value).filter(Boolean))].slice(0, 50);
+  const of = (value) => [...new Set(captures.shown.flatMap(value).filter(Boolean))].slice(0, 50);
   return {
     model: of((c) => c.model),
     upstream: of((c) => c.upstream),
@@ -54,24 +39,20 @@ let asked = null;
 
 /** Shows what a query gives, from its newest capture on. */
 async function show(query, { typed = false, remember = true } = {}) {
-  state.query = query;
+  captures.query = query;
   // What is being typed stays as it is.
   if (!typed) search.set(query);
   if (remember) history.replaceState(null, "", query ? `?q=${encodeURIComponent(query)}` : location.pathname);
   drawSegments();
   asked?.abort();
-  asked = new AbortController();
-  state.loading = true;
+  const own = new AbortController();
+  asked = own;
+  captures.loading = true;
   const slow = setTimeout(drawSkeleton, 120);
   try {
-    const page = await api.list({ q: query, limit: PAGE }, asked.signal);
-    state.captures = page.captures;
-    state.waiting = [];
-    state.next = page.next;
-    state.loaded = true;
+    await captures.load(own.signal);
     search.showProblem(null);
     rows.root.scrollTop = 0;
-    takeCounts(query, page.counts);
     draw();
     refreshCounts();
   } catch (error) {
@@ -80,43 +61,26 @@ async function show(query, { typed = false, remember = true } = {}) {
     else drawFailure(error);
   } finally {
     clearTimeout(slow);
-    state.loading = false;
+    if (asked === own) captures.loading = false;
   }
 }
 
 async function loadMore() {
-  if (state.loading || state.next === null) return;
-  state.loading = true;
-  const { query } = state;
+  if (captures.loading || captures.next === null) return;
+  captures.loading = true;
   try {
-    const page = await api.list({ q: query, before: state.next, limit: PAGE * 2 });
-    if (query !== state.query) return;
-    const known = new Set(state.captures.map((capture) => capture.id));
-    state.captures.push(...page.captures.filter((capture) => !known.has(capture.id)));
-    state.next = page.next;
-    draw();
+    if (await captures.more()) draw();
   } catch (error) {
     toast(t("list.failed", { why: error.message }));
-    state.next = null;
+    captures.next = null;
   } finally {
-    state.loading = false;
+    captures.loading = false;
   }
 }
 
-/** The counts are those of a query without its segment, so that the other segments show what they would have. */
-function takeCounts(query, counts) {
-  if (query === state.query) state.counts = counts;
-  if (query === "") state.total = counts.all;
-}
-
-/** How many captures the query has. */
-const shown = () => (state.next === null ? state.captures.length + state.waiting.length : state.counts[segmentOf(tokens(state.query))]);
-
 const refreshCounts = throttle(async () => {
   try {
-    for (const query of new Set([state.query, ""])) {
-      takeCounts(query, (await api.list({ q: query, limit: 1 })).counts);
-    }
+    await captures.count();
     drawSegments();
     drawNote();
   } catch {
@@ -124,19 +88,10 @@ const refreshCounts = throttle(async () => {
   }
 }, 1000);
 
-/** Asks for the newest page again and takes what is new, changed or gone. Gives how many are new. */
+/** Takes what is new, changed or gone since the last page was asked for. Gives how many are new. */
 async function catchUp() {
-  const { query } = state;
-  const page = await api.list({ q: query, limit: PAGE });
-  if (query !== state.query) return 0;
-  const fresh = page.captures.filter((capture) => !take(capture));
-  const present = new Set(page.captures.map((capture) => capture.id));
-  const oldest = page.captures.at(-1)?.id ?? "";
-  const gone = (capture) => !present.has(capture.id) && (page.next === null || capture.id > oldest);
-  state.captures = state.captures.filter((capture) => !gone(capture));
-  state.waiting = state.waiting.filter((capture) => !gone(capture));
-  arrive(fresh);
-  takeCounts(query, page.counts);
+  const fresh = await captures.refresh();
+  captures.add(fresh, mayMove());
   draw();
   refreshCounts();
   return fresh.length;
@@ -146,49 +101,23 @@ const catchUpSoon = throttle(() => catchUp().catch(() => {}), 1000);
 
 // Live
 
-/** Takes a newer state of a capture that is here; false if it is not. */
-function take(summary) {
-  for (const list of [state.captures, state.waiting]) {
-    const at = list.findIndex((capture) => capture.id === summary.id);
-    if (at >= 0) {
-      list[at] = summary;
-      return true;
-    }
-  }
-  return false;
-}
-
 /** Whether new rows may come in: nothing moves under the eye or the pointer. */
 const mayMove = () => rows.atTop() && !state.paused && !state.pressed;
 
-/** New captures: shown at the top, or counted into the pill. */
-function arrive(summaries) {
-  if (summaries.length === 0) return;
-  const list = mayMove() ? state.captures : state.waiting;
-  for (const summary of summaries) {
-    if (list === state.captures) summary.fresh = true;
-    // Ids sort by time, so one that was brought back finds its place.
-    const at = list.findIndex((capture) => capture.id < summary.id);
-    list.splice(at < 0 ? list.length : at, 0, summary);
-  }
-}
-
 function takeWaiting() {
-  arrive(state.waiting.splice(0));
+  captures.add(captures.waiting.splice(0), mayMove());
   draw();
 }
 
 const changed = new Map();
 const apply = throttle(() => {
-  const unknown = [];
-  for (const summary of changed.values()) if (!take(summary)) unknown.push(summary);
-  const oldest = state.captures.at(-1)?.id;
-  const fitting = unknown.filter((summary) => !state.query && (state.next === null || !oldest || summary.id > oldest));
-  if (unknown.length > fitting.length || state.query) catchUpSoon();
+  const unknown = [...changed.values()].filter((summary) => !captures.take(summary));
+  const fitting = unknown.filter((summary) => captures.belongs(summary));
+  if (unknown.length > fitting.length || captures.query) catchUpSoon();
   for (const summary of changed.values()) rows.update(summary);
   changed.clear();
   if (fitting.length) {
-    arrive(fitting);
+    captures.add(fitting, mayMove());
     draw();
   }
   if (unknown.length) refreshCounts();
@@ -198,16 +127,15 @@ let backAfterLoss = false;
 follow("/api/live", {
   events: {
     capture: (summary) => {
-      if (!state.loaded) return;
-      const before = state.captures.find((capture) => capture.id === summary.id);
+      if (!captures.loaded) return;
+      const before = captures.find(summary.id);
       if (before && before.state !== summary.state) refreshCounts();
       changed.set(summary.id, summary);
       apply();
     },
     deleted: ({ id }) => {
       changed.delete(id);
-      state.captures = state.captures.filter((capture) => capture.id !== id);
-      state.waiting = state.waiting.filter((capture) => capture.id !== id);
+      captures.remove(id);
       drawSoon();
       refreshCounts();
     },
@@ -216,7 +144,7 @@ follow("/api/live", {
   opened: async (again) => {
     if (!again && !backAfterLoss) return;
     try {
-      const n = state.loaded ? await catchUp() : (await show(state.query, { remember: false }), 0);
+      const n = captures.loaded ? await catchUp() : (await show(captures.query, { remember: false }), 0);
       showBack(backAfterLoss ? n : 0);
     } catch {
       return;
@@ -234,20 +162,20 @@ follow("/api/live", {
 const drawSoon = throttle(() => draw(), 100);
 
 function draw() {
-  const nothing = state.captures.length === 0;
-  const filtered = state.query !== "";
+  const nothing = captures.shown.length === 0;
+  const filtered = captures.query !== "";
   const place = byId("list-state");
   rows.root.hidden = nothing;
   place.hidden = !nothing;
   byId("list-page").classList.toggle("is-empty", nothing && !filtered);
-  rows.setItems(state.captures);
+  rows.setItems(captures.shown);
   if (nothing && filtered) {
     fill(
       place,
       h(
         "p",
         { class: "nothing" },
-        `${t("list.nothing")} ${state.total ? t("list.hidden", { n: state.total }) : ""} `,
+        `${t("list.nothing")} ${captures.total ? t("list.hidden", { n: captures.total }) : ""} `,
         h("button", { class: "button", type: "button", onclick: () => show("") }, t("list.clear-search")),
       ),
     );
@@ -264,12 +192,12 @@ function draw() {
 
 function drawPill() {
   const pill = byId("pill");
-  pill.hidden = state.waiting.length === 0;
-  fill(pill, icon("arrow-up"), t("list.new", { n: state.waiting.length }));
+  pill.hidden = captures.waiting.length === 0;
+  fill(pill, icon("arrow-up"), t("list.new", { n: captures.waiting.length }));
 }
 
 function drawSegments() {
-  const pressed = segmentOf(tokens(state.query));
+  const pressed = segmentOf(tokens(captures.query));
   const marks = { open: () => stateMark("open"), broken: () => stateMark("broken"), findings: () => severityMark("warning") };
   const box = byId("segments");
   if (box.childElementCount === 0) {
@@ -281,23 +209,23 @@ function drawSegments() {
   for (const button of box.children) {
     const name = button.dataset.segment;
     button.setAttribute("aria-pressed", String(name === pressed));
-    button.querySelector(".count").textContent = number(state.counts[name]);
+    button.querySelector(".count").textContent = number(captures.counts[name]);
   }
-  search.showCount(shown(), state.total);
+  search.showCount(captures.matching, captures.total);
 }
 
 function chooseSegment(name) {
-  const filters = withoutSegment(tokens(state.query));
+  const filters = withoutSegment(tokens(captures.query));
   if (SEGMENTS[name]) filters.push(SEGMENTS[name]);
   show(filters.join(" "));
 }
 
 function drawNote() {
-  fill(byId("hint-note"), h("span", null, t("list.total-captures", { n: state.total })), state.total === 0 && h("span", null, t("list.stay")));
+  fill(byId("hint-note"), h("span", null, t("list.total-captures", { n: captures.total })), captures.total === 0 && h("span", null, t("list.stay")));
 }
 
 function drawSkeleton() {
-  if (state.captures.length > 0) return;
+  if (captures.shown.length > 0) return;
   const place = byId("list-state");
   place.hidden = false;
   const bars = () => [1, 2, 3, 4].map((n) => h("span", { class: `skeleton s${n}` }));
@@ -306,16 +234,16 @@ function drawSkeleton() {
 
 function drawFailure(error) {
   const place = byId("list-state");
-  rows.root.hidden = state.captures.length === 0;
-  place.hidden = state.captures.length > 0;
-  const again = h("button", { class: "button", type: "button", onclick: () => show(state.query, { remember: false }) }, t("retry"));
+  rows.root.hidden = captures.shown.length === 0;
+  place.hidden = captures.shown.length > 0;
+  const again = h("button", { class: "button", type: "button", onclick: () => show(captures.query, { remember: false }) }, t("retry"));
   fill(place, h("p", { class: "part-failed" }, t("list.failed", { why: error.message }), again));
 }
 
 // What is open goes on counting.
 setInterval(() => {
   if (document.hidden) return;
-  for (const capture of state.captures) if (capture.state === "open") rows.update(capture);
+  for (const capture of captures.shown) if (capture.state === "open") rows.update(capture);
 }, 200);
 
 // Acting
@@ -333,7 +261,7 @@ async function remove(id) {
   try {
     const next = rows.neighbour(1)?.id === id ? rows.neighbour(-1) : rows.neighbour(1);
     await api.remove(id);
-    state.captures = state.captures.filter((capture) => capture.id !== id);
+    captures.remove(id);
     draw();
     if (next && next.id !== id) rows.select(next.id);
     toastUndo(1, () => api.undelete([id]).then(catchUp));
@@ -343,13 +271,13 @@ async function remove(id) {
 }
 
 async function removeShown() {
-  const query = [state.query, "-state:open"].filter(Boolean).join(" ");
+  const query = [captures.query, "-state:open"].filter(Boolean).join(" ");
   try {
     const { counts } = await api.list({ q: query, limit: 1 });
     if (counts.all === 0 || !(await confirm(t("clear.question", { n: counts.all }), t("clear.delete"), t("clear.keep")))) return;
     const undo = Number((await api.removeMatching(query)).headers.get("x-teeline-undo"));
     await catchUp();
-    toastUndo(counts.all, () => api.undelete([], undo).then(() => show(state.query, { remember: false })));
+    toastUndo(counts.all, () => api.undelete([], undo).then(() => show(captures.query, { remember: false })));
   } catch (error) {
     toast(error.message);
   }
@@ -370,7 +298,7 @@ byId("pause").addEventListener("click", () => setPaused(!state.paused));
 byId("pause-mobile").addEventListener("click", () => setPaused(!state.paused));
 byId("list-more").addEventListener("click", (event) =>
   openMenu(event.currentTarget, [
-    { label: t(state.query ? "list.delete-shown" : "list.delete-all"), icon: "trash", danger: true, run: removeShown },
+    { label: t(captures.query ? "list.delete-shown" : "list.delete-all"), icon: "trash", danger: true, run: removeShown },
   ]),
 );
 
@@ -383,7 +311,7 @@ rows.root.addEventListener("pointerdown", (event) => {
 for (const name of ["pointerup", "pointercancel", "blur"]) {
   addEventListener(name, () => {
     state.pressed = false;
-    if (state.waiting.length && mayMove()) takeWaiting();
+    if (captures.waiting.length && mayMove()) takeWaiting();
   });
 }
 rows.root.addEventListener("mouseover", (event) => {
@@ -394,7 +322,7 @@ rows.root.addEventListener("mouseover", (event) => {
 const idOf = (row) => row.getAttribute("href").split("/").at(-1);
 
 function relative(id) {
-  const capture = state.captures.find((known) => known.id === id);
+  const capture = captures.shown.find((known) => known.id === id);
   if (!capture) return "";
   const ago = (Date.now() - new Date(capture.started_at).getTime()) / 1000;
   const [value, unit] = ago < 60 ? [ago, "second"] : ago < 3600 ? [ago / 60, "minute"] : ago < 86_400 ? [ago / 3600, "hour"] : [ago / 86_400, "day"];
@@ -404,9 +332,9 @@ function relative(id) {
 /** What the capture page needs to step through this list, and this page to come back to its place. */
 addEventListener("pagehide", () => {
   try {
-    const ids = state.captures.map((capture) => capture.id);
+    const ids = captures.shown.map((capture) => capture.id);
     const at = Math.max(0, ids.indexOf(rows.selected ?? "") - HANDED / 2);
-    const handed = { query: state.query, first: at, total: shown(), ids: ids.slice(at, at + HANDED), top: rows.root.scrollTop };
+    const handed = { query: captures.query, first: at, total: captures.matching, ids: ids.slice(at, at + HANDED), top: rows.root.scrollTop };
     sessionStorage.setItem("teeline-list", JSON.stringify(handed));
   } catch {
     // Without storage the capture page asks for the list itself.
@@ -422,7 +350,7 @@ listen("list", {
     return Boolean(next);
   },
   enter: () => (rows.selected ? location.assign(`/captures/${rows.selected}`) : false),
-  back: () => (state.query ? show("") : false),
+  back: () => (captures.query ? show("") : false),
   delete: () => (rows.selected ? remove(rows.selected) : false),
   export: () => (selectedRow() ? exportMenu(rows.selected, selectedRow()) : false),
   pause: () => setPaused(!state.paused),
@@ -430,7 +358,7 @@ listen("list", {
     rows.root.scrollTop = 0;
     takeWaiting();
   },
-  "copy-line": (which) => (state.captures.length === 0 ? state.copyLine?.(which) : false),
+  "copy-line": (which) => (captures.shown.length === 0 ? state.copyLine?.(which) : false),
 });
 
 addEventListener("popstate", () => show(new URLSearchParams(location.search).get("q") ?? "", { remember: false }));
@@ -441,7 +369,7 @@ function leftAt() {
     const id = sessionStorage.getItem("teeline-return");
     const handed = JSON.parse(sessionStorage.getItem("teeline-list") ?? "null");
     sessionStorage.removeItem("teeline-return");
-    return id && handed?.query === state.query ? { id, top: handed.top } : null;
+    return id && handed?.query === captures.query ? { id, top: handed.top } : null;
   } catch {
     return null;
   }
@@ -450,7 +378,7 @@ function leftAt() {
 await show(new URLSearchParams(location.search).get("q") ?? "", { remember: false });
 const left = leftAt();
 if (left) {
-  while (state.next !== null && state.captures.length * rows.height < left.top + rows.root.clientHeight) await loadMore();
+  while (captures.next !== null && captures.shown.length * rows.height < left.top + rows.root.clientHeight) await loadMore();
   rows.root.scrollTop = left.top;
   rows.select(left.id, false);
 }

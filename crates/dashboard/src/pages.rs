@@ -22,8 +22,9 @@ struct Shell {
 }
 
 /// What the list imports, directly or not. A test holds these lists to the scripts.
-const LIST: [&str; 15] = [
+const LIST: [&str; 16] = [
     "api.js",
+    "captures.js",
     "dom.js",
     "empty.js",
     "format.js",
@@ -41,7 +42,7 @@ const LIST: [&str; 15] = [
 ];
 
 /// What the page of a capture imports.
-const CAPTURE: [&str; 32] = [
+const CAPTURE: [&str; 33] = [
     "answer.js",
     "api.js",
     "blocks.js",
@@ -57,6 +58,7 @@ const CAPTURE: [&str; 32] = [
     "keys.js",
     "lane.js",
     "lanedraw.js",
+    "lanemarks.js",
     "lines.js",
     "live.js",
     "marks.js",
@@ -77,7 +79,7 @@ const CAPTURE: [&str; 32] = [
 ];
 
 /// What the page that reads pasted streams imports.
-const READ: [&str; 33] = [
+const READ: [&str; 34] = [
     "answer.js",
     "api.js",
     "blocks.js",
@@ -94,6 +96,7 @@ const READ: [&str; 33] = [
     "keys.js",
     "lane.js",
     "lanedraw.js",
+    "lanemarks.js",
     "lines.js",
     "marks.js",
     "messages.js",
