@@ -248,6 +248,11 @@ impl Draft {
         self.rests = true;
     }
 
+    /// Whether it is of a plain body, of which no stream finding is told (`FORMATS.md` G.1).
+    pub fn is_document(&self) -> bool {
+        self.document.is_some()
+    }
+
     /// Something that the summary says besides, in a few words.
     pub fn remark(&mut self, words: &'static str) {
         self.remark = Some(words);

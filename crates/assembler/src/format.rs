@@ -10,13 +10,14 @@ use crate::{
     draft::Draft,
     gemini, gemini_interactions,
     json::{Json, Object},
-    llama_cpp, mistral_conversations, ollama, openai_chat,
+    llama_cpp, mistral_conversations, ollama, openai_chat, openai_responses,
     response::Writer,
     salyro_behavior, tgi,
 };
 
 /// Every format that is read. The order means nothing: detection orders the tests.
 pub static FORMATS: &[Format] = &[
+    openai_responses::FORMAT,
     openai_chat::FORMAT,
     gemini::FORMAT,
     salyro_behavior::FORMAT,

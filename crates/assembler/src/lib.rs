@@ -122,6 +122,7 @@ mod mistral_conversations;
 mod node;
 mod ollama;
 mod openai_chat;
+mod openai_responses;
 mod part;
 mod provenance;
 mod reading;

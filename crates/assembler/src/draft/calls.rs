@@ -35,14 +35,15 @@ impl Draft {
         call.judged = true;
     }
 
-    /// Everything of a call came: its arguments are judged now, once: `arguments-not-json`.
+    /// Everything of a call came: its arguments are judged now, once: `arguments-not-json`. Nothing is judged
+    /// of a plain body.
     pub fn close_call(&mut self, part: PartId) {
         let (known, empty_is_fault) = (&self.parts[part.0], self.rules.empty_arguments);
         let name = known.call.name.clone().unwrap_or_default();
         let error = argument_error(known, empty_is_fault);
         let call = &mut self.parts[part.0].call;
         call.complete = true;
-        if std::mem::replace(&mut call.judged, true) || call.free {
+        if std::mem::replace(&mut call.judged, true) || call.free || self.document.is_some() {
             return;
         }
         if let Some((error, empty)) = error {

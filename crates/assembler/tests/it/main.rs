@@ -15,6 +15,7 @@ mod mistral_conversations;
 mod near;
 mod ollama;
 mod openai_chat;
+mod openai_responses;
 mod salyro_behavior;
 mod support;
 mod tgi;
