@@ -56,6 +56,11 @@ impl Candidate {
         self.format.map(|format| format.name)
     }
 
+    /// Whether the stream is this format's by its data, though no frame names one.
+    pub(crate) fn claims(&self) -> bool {
+        self.assembler.as_ref().is_some_and(|assembler| assembler.claims(&self.draft))
+    }
+
     /// Takes over what was found before this candidate began.
     pub(crate) fn inherit(&mut self, findings: Vec<Finding>) {
         self.draft.findings.extend(findings);

@@ -18,6 +18,9 @@ use crate::{
 const PRELUDE_FRAMES: usize = 64;
 const PRELUDE_BYTES: usize = 256 * 1024;
 
+/// The format of streams that are of no other.
+const FALLBACK: &str = "cumulative";
+
 /// A format that frames named.
 #[derive(Debug)]
 struct Votes {
@@ -57,6 +60,8 @@ pub(crate) struct Contest {
     /// Reads no format either, and only the frames that are not in the prelude: what a format that begins
     /// later has missed.
     missed: Candidate,
+    /// Reads what no frame has named a format of, and may find by the data that it is its own.
+    fallback: Option<Candidate>,
     text_limit: usize,
     any_error: bool,
     document: bool,
@@ -82,6 +87,9 @@ impl Contest {
             prelude: Vec::new(),
             prelude_bytes: 0,
             missed: Candidate::new(None, text_limit),
+            fallback: format(FALLBACK)
+                .filter(|_| hinted.is_none())
+                .map(|format| Candidate::new(Some(format), text_limit)),
             text_limit,
             any_error: false,
             document: false,
@@ -98,6 +106,7 @@ impl Contest {
         for input in &inputs {
             self.take(input, frame, rows);
         }
+        self.read_along(&inputs, frame, rows);
         if self.forced || (self.votes.is_empty() && self.remember(frame, framing)) {
             return;
         }
@@ -107,12 +116,27 @@ impl Contest {
         faults.for_each(|input| replay(&mut self.missed, input, frame));
     }
 
+    /// Gives a frame to the fallback, until one names a format.
+    fn read_along(&mut self, inputs: &[Input<'_>], frame: &Frame, rows: bool) {
+        if self.document || !self.votes.is_empty() {
+            self.fallback = None;
+        }
+        if let Some(fallback) = &mut self.fallback {
+            fallback.begin(frame, rows);
+            for input in inputs {
+                replay(fallback, input, frame);
+            }
+        }
+    }
+
     /// The format that is read: the one asked for, the one that most frames name, the one that the path
     /// suggests, or none.
     pub(crate) fn leader(&self) -> &Candidate {
-        let at = if self.forced { self.hint } else { self.elected() };
-        // There always is a first one.
-        &self.candidates[at.unwrap_or(0)]
+        match (self.place(), &self.fallback) {
+            (None, Some(fallback)) if fallback.claims() => fallback,
+            // There always is a first one.
+            (at, _) => &self.candidates[at.unwrap_or(0)],
+        }
     }
 
     /// The format's name.
@@ -138,11 +162,19 @@ impl Contest {
         stopped: bool,
         is_stream: bool,
     ) -> Vec<(Place, Kind)> {
-        let at = if self.forced { self.hint } else { self.elected() };
-        match self.candidates.get_mut(at.unwrap_or(0)) {
+        let candidate = match (self.place(), &mut self.fallback) {
+            (None, Some(fallback)) if fallback.claims() => Some(fallback),
+            (at, _) => self.candidates.get_mut(at.unwrap_or(0)),
+        };
+        match candidate {
             Some(candidate) if is_stream => candidate.finish(Close { came, stopped }),
             _ => Vec::new(),
         }
+    }
+
+    /// The place of the format that is read.
+    fn place(&self) -> Option<usize> {
+        if self.forced { self.hint } else { self.elected() }
     }
 
     fn winner(&self) -> Option<&Votes> {

@@ -1,121 +1,102 @@
-//! Is a stream of values cumulative, each the whole text so far, or are they deltas? (`FORMATS.md` F.4)
+//! Streams of no known vendor whose events hold the whole text so far (`FORMATS.md` F, F.4).
+//!
+//! Nothing but the data tells that a stream is one: its texts are found by their keys, and every one of
+//! them is kept as a delta and as the text so far until the values tell. A prefix alone decides nothing.
 
-use crate::text::count_chars;
+use crate::{
+    draft::{Draft, Hint, Tokens},
+    format::{Assembler, Event, Format, Rules, Sentinel},
+    json::{Json, Object},
+    response::Writer,
+    values::Values,
+};
 
-/// What is counted over the values of one part; no value is kept.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Tally {
-    values: u64,
-    extended: u64,
-    same: u64,
-    rewritten: u64,
-    first_chars: u64,
-    last_chars: u64,
+pub(crate) const FORMAT: Format = Format {
+    name: "cumulative",
+    title: "Cumulative events",
+    rules: Rules { unit: "answer", end: "an end", sentinel: Sentinel::Ends, ..Rules::NONE },
+    reasons: &[],
+    errors: &[],
+    start: || Box::<Stream>::default(),
+};
+
+/// What reasons and counters are called.
+const REASONS: &[&str] = &["finish_reason", "finishReason", "stop_reason", "stopReason"];
+const INPUT: &[&str] = &["input_tokens", "prompt_tokens", "inputTokens", "promptTokens"];
+const OUTPUT: &[&str] = &["output_tokens", "completion_tokens", "outputTokens", "completionTokens"];
+const TOTAL: &[&str] = &["total_tokens", "totalTokens"];
+
+/// A stream.
+#[derive(Default)]
+struct Stream {
+    values: Values,
 }
 
-impl Tally {
-    /// Counts a value; `before` is the one before it. Empty values do not count.
-    pub(crate) fn add(&mut self, before: &[u8], value: &[u8]) {
-        if value.is_empty() {
+impl Assembler for Stream {
+    fn frame(&mut self, event: &Event<'_>, draft: &mut Draft) {
+        if event.json.is_null() {
             return;
         }
-        self.values += 1;
-        self.last_chars = count_chars(value);
-        if self.values == 1 {
-            self.first_chars = self.last_chars;
-            return;
-        }
-        let common = common_prefix(before, value);
-        if common == before.len() && common == value.len() {
-            self.same += 1;
-        } else if common == before.len() {
-            self.extended += 1;
-        } else if common < value.len() && is_rewrite(before, value, common) {
-            self.rewritten += 1;
-        }
+        self.read(event.json, draft);
+        // Whatever ends it is not known.
+        draft.ends_with_body();
     }
 
-    /// How many values that are not empty came.
-    pub(crate) fn values(&self) -> u64 {
-        self.values
+    /// `event: end` without data, as some servers close their streams.
+    fn bare(&mut self, event: &str, draft: &mut Draft) -> bool {
+        let is_end = matches!(event, "end" | "done" | "close" | "complete" | "finish");
+        if is_end && !draft.is_over() {
+            draft.end();
+        }
+        is_end
     }
 
-    /// What speaks for a cumulative stream, if it passes the test.
-    pub(crate) fn evidence(&self) -> Option<String> {
-        let pairs = self.values.checked_sub(1)?;
-        let cumulative = if self.values >= 3 {
-            10 * (self.extended + self.same + self.rewritten) >= 9 * pairs
-                && self.extended >= 2
-                && 2 * self.last_chars >= 3 * self.first_chars + 16
-        } else {
-            self.values == 2 && self.extended == 1 && self.first_chars >= 12
-        };
-        cumulative
-            .then(|| format!("{} of {pairs} begin with the one before", self.extended + self.same))
+    /// Only what passes the test: a stream that does not is of no known format.
+    fn claims(&self, draft: &Draft) -> bool {
+        self.values.texts().any(|part| {
+            let part = draft.get(part);
+            part.is_cumulative() || part.tally.evidence().is_some()
+        })
+    }
+
+    fn document(&mut self, document: Json<'_>, draft: &mut Draft) {
+        self.read(document, draft);
+        draft.end();
+    }
+
+    fn response(&self, out: &mut Writer<'_>) {
+        if let Some(values) = self.values.node() {
+            out.node(values);
+        }
     }
 }
 
-/// At least eight characters, or half of the shorter value, are kept.
-fn is_rewrite(before: &[u8], value: &[u8], common: usize) -> bool {
-    let kept = before.get(..common).map_or(0, count_chars);
-    let shorter = count_chars(before).min(count_chars(value));
-    kept >= 8.max(shorter.div_ceil(2))
-}
-
-/// How many bytes two texts share at their start, cut back to a whole character.
-pub(crate) fn common_prefix(one: &[u8], other: &[u8]) -> usize {
-    let mut common = one.iter().zip(other).take_while(|(a, b)| a == b).count();
-    let continues = |text: &[u8], at: usize| text.get(at).is_some_and(|byte| byte & 0xc0 == 0x80);
-    while common > 0 && (continues(one, common) || continues(other, common)) {
-        common -= 1;
-    }
-    common
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn tally(values: &[&str]) -> Tally {
-        let mut tally = Tally::default();
-        let mut before = "";
-        for value in values {
-            tally.add(before.as_bytes(), value.as_bytes());
-            if !value.is_empty() {
-                before = value;
-            }
+impl Stream {
+    fn read(&mut self, value: Json<'_>, draft: &mut Draft) {
+        draft.output(0);
+        let fields = value.object().unwrap_or_default();
+        let usage = fields.get("usage").and_then(Json::object);
+        let counts = usage.as_ref().map(tokens);
+        let tokens = counts.and_then(|counts| counts.output);
+        // Who calls a stream cumulative has reason to: short texts go with it.
+        self.values.take(value, 0, Hint { snapshot: true, tokens }, draft);
+        if let (Some(counts), Some(raw)) = (counts, fields.get("usage")) {
+            draft.usage(counts, raw);
         }
-        tally
-    }
-
-    /// The vectors of `FORMATS.md` F.4 (without the known formats) and of the cases.
-    #[test]
-    fn decides_as_written() {
-        for (values, cumulative) in [
-            (&["Hel", "Hello", "Hello!"][..], false),
-            (&["Hel", "lo", "!"], false),
-            (&["ha", "ha", "haha"], false),
-            (&["Hel", "Hello wo", "Hello world, how", "Hello world, how are you"], true),
-            (&["a", "ab", "aabab", " ha", " ha"], false),
-            (&["a long start", "", "a long start and more"], true),
-            (&["short", "short and more"], false),
-            (
-                &[
-                    "The answer is 41 and",
-                    "The answer is 42 and more",
-                    "The answer is 42 and more to come",
-                    "The answer is 42 and more to come now and then",
-                ],
-                true,
-            ),
-        ] {
-            assert_eq!(tally(values).evidence().is_some(), cumulative, "{values:?}");
+        if let Some(model) = fields.str("model") {
+            draft.model(&model);
+        }
+        if let Some(role) = fields.str("role") {
+            draft.role(0, &role);
+        }
+        let reason = REASONS.iter().find_map(|key| fields.filled(key));
+        if let Some(reason) = reason.filter(|reason| *reason != "null") {
+            draft.stop(0, &reason);
         }
     }
+}
 
-    #[test]
-    fn a_prefix_ends_between_characters() {
-        assert_eq!(common_prefix("aé".as_bytes(), "aè".as_bytes()), 1);
-        assert_eq!(common_prefix("aé".as_bytes(), "aéb".as_bytes()), 3);
-    }
+fn tokens(usage: &Object<'_>) -> Tokens {
+    let count = |keys: &[&str]| keys.iter().find_map(|key| usage.u64(key));
+    Tokens { input: count(INPUT), output: count(OUTPUT), total: count(TOTAL), ..Tokens::default() }
 }

@@ -24,7 +24,7 @@ use crate::{
     provenance::Provenance,
 };
 
-pub use crate::part::{Call, Key, Part, PartId, PartKind};
+pub use crate::part::{Call, Hint, Key, Part, PartId, PartKind};
 pub use parts::difference;
 
 /// What an output, a part or a new key costs of the text limit beyond its bytes.
@@ -97,6 +97,8 @@ pub struct Draft {
     pub(crate) document: Option<Box<str>>,
     pub(crate) started: bool,
     pub(crate) ended: bool,
+    /// The end of the body is an end as well.
+    pub(crate) open_ended: bool,
     pub(crate) failed: bool,
     /// A piece from before the end is missing.
     pub(crate) broken: bool,
@@ -132,6 +134,7 @@ impl Draft {
             document: None,
             started: false,
             ended: false,
+            open_ended: false,
             failed: false,
             broken: false,
             rests: false,
@@ -212,6 +215,11 @@ impl Draft {
     /// For formats without an end marker: whether the stream could end here as a whole answer.
     pub fn set_ended(&mut self, ended: bool) {
         self.ended = ended;
+    }
+
+    /// For streams that have no end marker: a body that ended well is whole.
+    pub fn ends_with_body(&mut self) {
+        self.open_ended = true;
     }
 
     /// An error that ends the stream: `error-event`.

@@ -6,7 +6,7 @@ use teeline_decoder::{Frame, Framing};
 use teeline_finding::{Kind, excerpt};
 
 use crate::{
-    anthropic_messages, cohere,
+    anthropic_messages, cohere, cumulative,
     draft::Draft,
     gemini, gemini_interactions,
     json::{Json, Object},
@@ -28,6 +28,7 @@ pub static FORMATS: &[Format] = &[
     mistral_conversations::FORMAT,
     tgi::FORMAT,
     llama_cpp::FORMAT,
+    cumulative::FORMAT,
 ];
 
 /// The format of this name (contract 3.1).
@@ -232,6 +233,18 @@ pub trait Assembler: Send {
     /// A frame after the end. `true` if it may come there: it is then read by [`frame`](Self::frame).
     fn passes_end(&self, event: &Event<'_>) -> bool {
         let _ = event;
+        false
+    }
+
+    /// Whether a line that is no field of server-sent events is one in this format: it is not reported then.
+    fn reads_line(&self, line: &str) -> bool {
+        let _ = line;
+        false
+    }
+
+    /// Whether a stream in which no frame names a format is of this one, by what was read of it so far.
+    fn claims(&self, draft: &Draft) -> bool {
+        let _ = draft;
         false
     }
 

@@ -24,6 +24,7 @@ pub(crate) fn judge(
 ) -> Vec<(Place, Kind)> {
     draft.place = Place::STREAM;
     draft.closing = Some(Vec::new());
+    draft.decide_all();
     assembler.finish(draft);
     if close.came {
         ends(draft, close);
@@ -45,7 +46,7 @@ fn rank(id: &str) -> usize {
 
 fn ends(draft: &mut Draft, close: Close) {
     let rules = *draft.rules();
-    if !draft.is_over() && !close.stopped {
+    if !draft.is_over() && !draft.open_ended && !close.stopped {
         let finished =
             draft.has_outputs() && draft.sorted_outputs().all(|output| output.finish.is_some());
         draft.report(Kind::NoEnd { expected: rules.end.to_owned(), finished });
@@ -107,14 +108,11 @@ fn answers(draft: &mut Draft) {
 /// Values that look cumulative in a format of deltas, or are found to be where either may be
 /// (`FORMATS.md` F.4): one finding for the stream.
 fn cumulative(draft: &mut Draft) {
-    let undecided: Vec<usize> =
-        (0..draft.parts.len()).filter(|at| draft.parts[*at].undecided).collect();
-    for at in &undecided {
-        draft.decide(PartId(*at));
-    }
-    if (draft.rules().deltas || undecided.iter().any(|at| draft.parts[*at].decided))
-        && let Some(evidence) = draft.parts.iter().find_map(|part| part.tally.evidence())
-    {
+    let decided = draft.parts.iter().find(|part| part.is_cumulative());
+    let evidence = decided.map(|part| part.tally.words()).or_else(|| {
+        draft.rules().deltas.then(|| draft.parts.iter().find_map(|part| part.tally.evidence()))?
+    });
+    if let Some(evidence) = evidence {
         draft.report(Kind::Cumulative { evidence });
     }
 }

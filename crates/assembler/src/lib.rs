@@ -70,7 +70,7 @@
 //!    | the same without text of its own | [`open_bare`](Draft::open_bare), [`close`](Draft::close) |
 //!    | a block that nothing opens | [`ensure`](Draft::ensure), or [`part`](Draft::part) and a handle of one's own |
 //!    | a whole text so far (CUM) | [`snapshot`](Draft::snapshot) |
-//!    | a delta or the text so far, nobody knows yet | [`undecided`](Draft::undecided) |
+//!    | a delta or the text so far, nobody knows yet | [`undecided`](Draft::undecided), [`hinted`](Draft::hinted) with a [`Hint`] |
 //!    | a final text (REPLACE, `done-mismatch`) | [`settle`](Draft::settle) |
 //!    | a text replaced without a word | [`replace`](Draft::replace) |
 //!    | a tool call's id and name | [`call_id`](Draft::call_id), [`call_name`](Draft::call_name) on a part of [`PartKind::Call`] |
@@ -79,7 +79,7 @@
 //!    | the whole answer begins anew; a part is no longer of it | [`start_over`](Draft::start_over), [`discard`](Draft::discard) |
 //!    | pieces come in another order than the answer's | a part's `order` |
 //!    | token counts; in pieces | [`usage`](Draft::usage) with [`Tokens`] and the format's own object; [`merge_usage`](Draft::merge_usage) |
-//!    | the end marker; an end that can come again | [`end`](Draft::end); [`set_ended`](Draft::set_ended) |
+//!    | the end marker; an end that can come again; none | [`end`](Draft::end); [`set_ended`](Draft::set_ended); [`ends_with_body`](Draft::ends_with_body) |
 //!    | an error of the format's own shape | [`fail`](Draft::fail), [`fail_and_go_on`](Draft::fail_and_go_on) with a [`Fault`] |
 //!    | a final object that holds everything | [`rest_on_final`](Draft::rest_on_final) |
 //!    | anything else that is wrong | [`report`](Draft::report), [`report_once`](Draft::report_once) with a [`teeline_finding::Kind`] |
@@ -128,14 +128,16 @@ mod provenance;
 mod reading;
 mod response;
 mod salyro_behavior;
+mod tally;
 mod text;
 mod tgi;
+mod values;
 mod view;
 
 pub use assembly::{Assembly, End, Options, TEXT_LIMIT, read_all};
 pub use clock::Spark;
 pub use detect::path_hint;
-pub use draft::{Call, Draft, Key, Part, PartId, PartKind, Tokens, difference};
+pub use draft::{Call, Draft, Hint, Key, Part, PartId, PartKind, Tokens, difference};
 pub use failure::Fault;
 pub use format::{Assembler, Event, EventLine, FORMATS, Format, Reason, Rules, Sentinel, format};
 pub use json::{Json, Object};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{cumulative::Tally, node::Map, text::Text};
+use crate::{node::Map, tally::Tally, text::Text};
 
 /// A part of a [`Draft`](crate::Draft).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -89,6 +89,25 @@ impl Call {
     }
 }
 
+/// What is known of a value of which nobody knows whether it is a delta.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Hint {
+    /// Who sends such values mostly sends the text so far: it is, unless the values say otherwise.
+    pub snapshot: bool,
+    /// How many tokens of the answer were counted by then.
+    pub tokens: Option<u64>,
+}
+
+/// That nobody knows whether a part's values are deltas.
+#[derive(Clone, Debug)]
+pub(crate) struct Doubt {
+    /// What the part is called in a finding.
+    pub(crate) what: Box<str>,
+    pub(crate) snapshot: bool,
+    /// They are the text so far.
+    pub(crate) decided: bool,
+}
+
 /// A part while it grows.
 #[derive(Clone, Debug)]
 pub struct Part {
@@ -114,9 +133,7 @@ pub struct Part {
     pub(crate) newest: usize,
     pub(crate) tally: Tally,
     /// Its values may be deltas or the text so far.
-    pub(crate) undecided: bool,
-    /// They are the text so far.
-    pub(crate) decided: bool,
+    pub(crate) doubt: Option<Doubt>,
 }
 
 impl Part {
@@ -132,19 +149,27 @@ impl Part {
             place,
             newest: 0,
             tally: Tally::default(),
-            undecided: false,
-            decided: false,
+            doubt: None,
         }
     }
 
     /// The text as far as it is known, WTF-8: of an undecided part whose values look cumulative, the newest.
     pub(crate) fn shown(&self) -> &[u8] {
         let all = self.text.as_bytes();
-        if self.undecided && !self.decided && self.tally.evidence().is_some() {
-            all.get(self.newest..).unwrap_or(all)
-        } else {
-            all
-        }
+        if self.looks_cumulative() { all.get(self.newest..).unwrap_or(all) } else { all }
+    }
+
+    /// Whether it is undecided, and its values speak for the text so far.
+    pub(crate) fn looks_cumulative(&self) -> bool {
+        self.doubt.as_ref().is_some_and(|doubt| {
+            let leans = doubt.snapshot && self.tally.values() > 1 && !self.tally.is_delta();
+            !doubt.decided && (leans || self.tally.evidence().is_some())
+        })
+    }
+
+    /// Whether its values were found to be the text so far.
+    pub(crate) fn is_cumulative(&self) -> bool {
+        self.doubt.as_ref().is_some_and(|doubt| doubt.decided)
     }
 
     /// Whether deltas with text came for it.

@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 use teeline_decoder::Framing;
-use teeline_finding::{Finding, Findings, Place};
+use teeline_finding::{Finding, Findings, Kind, Place};
 
 use crate::{
     assembly::{Assembly, End, media_type},
@@ -82,7 +82,8 @@ impl<'a> View<'a> {
             return Verdict::Empty;
         }
         let cut = assembly.transport.count("cut") > 0;
-        let without_marker = self.is_document() || self.leader.format().is_none();
+        let without_marker =
+            self.is_document() || draft.open_ended || self.leader.format().is_none();
         let ended = draft.ended || (without_marker && whole);
         if draft.failed || cut || stopped || !ended {
             Verdict::DidNotFinish
@@ -97,7 +98,11 @@ impl<'a> View<'a> {
         let assembly = self.assembly;
         let mut all = Findings::default();
         if !self.plain {
-            all.extend(assembly.transport.clone());
+            let is_read = |finding: &Finding| match (&finding.kind, self.leader.assembler()) {
+                (Kind::IgnoredLine { text, .. }, Some(format)) => format.reads_line(text),
+                _ => false,
+            };
+            all.extend(assembly.transport.clone().into_iter().filter(|found| !is_read(found)));
             if let Some(mixed) = assembly.contest.mixed() {
                 all.report(Place::STREAM, mixed);
             }

@@ -3,14 +3,15 @@
 use teeline_finding::{Kind, excerpt};
 
 use crate::{
-    cumulative::common_prefix,
     json::Json,
     node::Map,
+    part::Doubt,
     provenance::Added,
+    tally::common_prefix,
     text::{Str, count_chars},
 };
 
-use super::{Draft, OVERHEAD, Part, PartId, PartKind, SINK};
+use super::{Draft, Hint, OVERHEAD, Part, PartId, PartKind, SINK};
 
 /// So many values decide that a part is cumulative before the stream ends.
 const DECIDED: u64 = 16;
@@ -78,13 +79,18 @@ impl Draft {
 
     /// APPEND: a delta of a part's text.
     pub fn append(&mut self, id: PartId, more: &Str<'_>) {
+        self.append_counted(id, more, None);
+    }
+
+    fn append_counted(&mut self, id: PartId, more: &Str<'_>, tokens: Option<u64>) {
         if more.is_empty() || id == SINK || !self.admit(more.as_bytes().len()) {
             return;
         }
         let part = &mut self.parts[id.0];
         let before = part.text.len();
         let newest = part.text.as_bytes().get(part.newest..).unwrap_or_default();
-        part.tally.add(newest, more.as_bytes());
+        let place = part.doubt.is_some().then_some(self.place);
+        part.tally.add(newest, more.as_bytes(), tokens, place);
         part.text.append(more);
         part.newest = part.text.len().saturating_sub(more.as_bytes().len());
         self.log_added(id, before, 0, more);
@@ -93,29 +99,55 @@ impl Draft {
     /// A value of which it is not known whether it is a delta or the text so far (`FORMATS.md` F.4). Both
     /// readings are kept until the values tell; `what` names the part in a `rewritten`.
     pub fn undecided(&mut self, part: PartId, value: &Str<'_>, what: &str) {
+        self.hinted(part, value, what, Hint::default());
+    }
+
+    /// The same, where more is known than the values.
+    pub fn hinted(&mut self, part: PartId, value: &Str<'_>, what: &str, hint: Hint) {
         if value.is_empty() || part == SINK {
             return;
         }
-        if self.get(part).decided {
-            let known = &mut self.parts[part.0];
-            known.tally.add(known.text.as_bytes(), value.as_bytes());
+        let known = self.get_mut(part);
+        if known.is_cumulative() {
+            known.tally.add(known.text.as_bytes(), value.as_bytes(), hint.tokens, None);
             return self.snapshot(part, value, what);
         }
-        self.append(part, value);
-        let known = self.get_mut(part);
-        known.undecided = true;
-        if known.tally.values() >= DECIDED && known.tally.evidence().is_some() {
+        let (what, snapshot) = (what.into(), hint.snapshot);
+        known.doubt.get_or_insert(Doubt { what, snapshot, decided: false });
+        self.append_counted(part, value, hint.tokens);
+        let known = self.get(part);
+        if known.tally.values() >= DECIDED && known.looks_cumulative() {
             self.decide(part);
         }
     }
 
-    /// Takes an undecided part for cumulative, if its values pass the test: its text is the newest one.
-    pub(crate) fn decide(&mut self, part: PartId) {
-        let known = self.get(part);
-        if known.undecided && !known.decided && known.tally.evidence().is_some() {
-            let newest = Str::from_wtf8(known.shown().to_vec());
-            self.replace(part, &newest);
-            self.get_mut(part).decided = true;
+    /// Takes an undecided part for cumulative: its text is the newest value.
+    fn decide(&mut self, part: PartId) {
+        let known = self.get_mut(part);
+        let newest = known.text.as_bytes().get(known.newest..).unwrap_or_default().to_vec();
+        let changes = known.tally.take_changes();
+        let Some(doubt) = &mut known.doubt else { return };
+        doubt.decided = true;
+        let what = doubt.what.to_string();
+        for (place, at) in changes {
+            self.report_at(place, Kind::Rewritten { what: what.clone(), at });
+        }
+        self.replace(part, &Str::from_wtf8(newest));
+    }
+
+    /// The body ended: what is still undecided is decided now. One server does not send both, so what says
+    /// nothing by itself goes with what does.
+    pub(crate) fn decide_all(&mut self) {
+        let undecided = |part: &Part| part.doubt.as_ref().is_some_and(|doubt| !doubt.decided);
+        let any = self.parts.iter().any(|part| {
+            part.is_cumulative() || (part.doubt.is_some() && part.tally.evidence().is_some())
+        });
+        for at in 0..self.parts.len() {
+            let part = &self.parts[at];
+            let follows = any && part.tally.values() > 1 && !part.tally.is_delta();
+            if undecided(part) && (follows || part.looks_cumulative() || is_json_by_newest(part)) {
+                self.decide(PartId(at));
+            }
         }
     }
 
@@ -179,6 +211,16 @@ impl Draft {
         self.log.gain(known.kind, output, call, known.rank, more);
         self.provenance.push(Added::new(self.frame, output, place, bytes, cut));
     }
+}
+
+/// Whether a call's newest value is an object, although all its values together are no JSON.
+fn is_json_by_newest(part: &Part) -> bool {
+    let newest = part.text.as_bytes().get(part.newest..).unwrap_or_default();
+    let is_object = |text: &[u8]| {
+        let text = Str::from_wtf8(text).to_str().into_owned();
+        text.trim_start().starts_with('{') && Json::parse(&text).is_ok()
+    };
+    part.kind == PartKind::Call && is_object(newest) && !is_object(part.text.as_bytes())
 }
 
 /// Two texts from shortly before they part, for a finding.

@@ -5,6 +5,7 @@ mod alike;
 mod anthropic_messages;
 mod cases;
 mod cohere;
+mod cumulative;
 mod gemini;
 mod gemini_interactions;
 mod judge;
