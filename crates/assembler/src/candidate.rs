@@ -159,8 +159,11 @@ impl Candidate {
 
     /// A frame that names an event and has no data.
     pub(crate) fn bare(&mut self, event: &str) {
-        let known =
-            self.assembler.as_mut().is_some_and(|assembler| assembler.bare(event, &mut self.draft));
+        let known = match &mut self.assembler {
+            Some(assembler) => assembler.bare(event, &mut self.draft),
+            // So LangServe's and LangGraph's streams end (`FORMATS.md` G.7), whose format has no reader.
+            None => event == "end",
+        };
         if !known {
             self.draft.log.deed(Deed::Other, || "no data".to_owned());
             self.draft.report(Kind::IgnoredLine { text: excerpt(event), event_only: true });
