@@ -171,6 +171,7 @@ export class Answer {
         this.#add(linked, block, ranges);
         if (at !== null && block.text) this.#add(later, block, [[runs.lengthAt(at), block.text.length]]);
       }
+      output.showFinish(at);
       if (this.outputs.length > 1) output.showLength(at);
     }
     CSS.highlights.set("later", later);

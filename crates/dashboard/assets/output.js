@@ -61,12 +61,19 @@ export class OutputView {
     }
   }
 
-  showFinish(scrub = null, frame = null) {
+  /** Why it stopped; at a moment before its last text that had not come yet. */
+  showFinish(scrub = null) {
     const { finish } = this.output;
     this.finish.hidden = !finish;
     if (!finish) return;
-    const later = scrub !== null && frame !== null && frame > scrub;
-    fill(this.finish, h("span", { class: "chip mono" }, finish.reason), h("span", { title: finish.source ? `${finish.source} (${finish.as_of})` : null }, later ? t("answer.not-yet", { frame }) : clause(finish.meaning ?? "")));
+    const last = Math.max(-1, ...this.blocks.map((block) => block.runs().summary().last ?? -1));
+    const later = scrub !== null && scrub < last;
+    const key = `${finish.reason} ${later}`;
+    if (this.finish.dataset.key === key) return;
+    this.finish.dataset.key = key;
+    this.finish.classList.toggle("later", later);
+    const title = finish.source ? `${finish.source} (${finish.as_of})` : null;
+    fill(this.finish, h("span", { class: "chip mono" }, finish.reason), h("span", { title }, later ? t("answer.not-yet") : clause(finish.meaning ?? "")));
   }
 
   showLength(scrub) {

@@ -20,6 +20,8 @@ class Runs {
     /** Ends in characters, as far as they were worked out. */
     this.ends = [];
     this.at = 0;
+    this.counted = -1;
+    this.distinct = 0;
   }
 
   add(frame, bytes, cut) {
@@ -34,7 +36,10 @@ class Runs {
         this.frames.pop();
       }
     }
-    if (cut > 0) this.#again();
+    if (cut > 0) {
+      this.counted = -1;
+      this.#again();
+    }
     if (bytes === 0) return;
     this.frames.push(frame);
     this.bytes.push(bytes);
@@ -103,8 +108,11 @@ class Runs {
 
   /** First and last frame, and how many there are. */
   summary() {
-    const distinct = new Set(this.frames);
-    return { first: this.frames[0] ?? null, last: this.frames.at(-1) ?? null, count: distinct.size };
+    if (this.counted !== this.frames.length) {
+      this.counted = this.frames.length;
+      this.distinct = new Set(this.frames).size;
+    }
+    return { first: this.frames[0] ?? null, last: this.frames.at(-1) ?? null, count: this.distinct };
   }
 }
 
