@@ -15,9 +15,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::StoreError;
+use crate::scrub::{MaintenanceLock, Scrubber};
 
 /// The file's name in the data folder.
 pub(crate) const FILE: &str = "teeline.db";
@@ -32,12 +34,20 @@ const WRITER_WAIT: Duration = Duration::from_millis(500);
 /// Idle connections that are kept.
 const IDLE: usize = 4;
 
+/// What the checkpoints and the wiping of the file need.
+pub(crate) struct Upkeep {
+    pub(crate) lock: MaintenanceLock,
+    pub(crate) scrubber: Scrubber,
+}
+
 /// The store's connections.
 pub(crate) struct Database {
     /// `None` where the store was opened for reading.
     writer: Option<Arc<Mutex<Connection>>>,
     /// `None` for a store in memory.
     path: Option<PathBuf>,
+    /// `None` in memory and where the store was opened for reading.
+    upkeep: Option<Upkeep>,
     idle: Mutex<Vec<Connection>>,
 }
 
@@ -51,7 +61,12 @@ impl Database {
         schema::prepare(&connection, true)
             .and_then(|()| schema::migrate(&connection, &path))
             .map_err(|error| explain(error, &path))?;
-        Ok(Self::new(Some(connection), Some(path)))
+        let not_writable = |source| StoreError::NotWritable { path: path.clone(), source };
+        let upkeep = Upkeep {
+            lock: MaintenanceLock::open(dir).map_err(not_writable)?,
+            scrubber: Scrubber::open(&path).map_err(not_writable)?,
+        };
+        Ok(Self { upkeep: Some(upkeep), ..Self::new(Some(connection), Some(path)) })
     }
 
     /// Opens the file in `dir` for reading.
@@ -78,7 +93,7 @@ impl Database {
 
     fn new(writer: Option<Connection>, path: Option<PathBuf>) -> Self {
         let writer = writer.map(|connection| Arc::new(Mutex::new(connection)));
-        Self { writer, path, idle: Mutex::default() }
+        Self { writer, path, upkeep: None, idle: Mutex::default() }
     }
 
     /// The writer's connection. Only the writer's thread asks for it, except in memory.
@@ -110,6 +125,11 @@ impl Database {
         result.map_err(|error| explain(error.into(), path))
     }
 
+    /// What checkpoints need beside a connection; `None` in memory.
+    pub(crate) fn upkeep(&self) -> Option<&Upkeep> {
+        self.upkeep.as_ref()
+    }
+
     /// A connection of its own for checkpoints; `None` in memory.
     pub(crate) fn checkpointer(&self) -> Result<Option<Connection>, StoreError> {
         let Some(path) = &self.path else {
@@ -130,30 +150,40 @@ impl Database {
 }
 
 fn connect(path: &Path, access: OpenFlags) -> Result<Connection, StoreError> {
-    Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)
-        .map_err(|error| explain(error.into(), path))
+    let connect = || {
+        let connection =
+            Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+        // Checkpoints are ours to make, under the lock.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+        Ok(connection)
+    };
+    connect().map_err(|error: rusqlite::Error| explain(error.into(), path))
 }
 
 /// Makes the file before SQLite does, readable by its owner alone. SQLite gives the files beside it the
 /// same rights.
 fn make_private(path: &Path) -> Result<(), StoreError> {
     let mut options = OpenOptions::new();
-    options.create(true).append(true);
+    // One that is there is not opened: closing it would give up the locks that this process may have on it.
+    options.create_new(true).write(true);
     #[cfg(unix)]
     {
         use std::os::unix::fs::OpenOptionsExt as _;
         options.mode(0o600);
     }
-    let file = options
-        .open(path)
-        .map_err(|source| StoreError::NotWritable { path: path.to_owned(), source })?;
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        drop(file.set_permissions(std::fs::Permissions::from_mode(0o600)));
+    match options.open(path) {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+            #[cfg(unix)]
+            {
+                use std::os::unix::fs::PermissionsExt as _;
+                // If that is not allowed, opening it will say so.
+                std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).ok();
+            }
+            Ok(())
+        }
+        Err(source) => Err(StoreError::NotWritable { path: path.to_owned(), source }),
     }
-    drop(file);
-    Ok(())
 }
 
 /// Tells a damaged file and one that cannot be written from other faults.

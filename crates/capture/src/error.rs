@@ -74,6 +74,12 @@ pub enum StoreError {
     /// The store was shut down.
     #[error("the store was shut down")]
     Stopped,
+    /// The store's files could not be looked after.
+    #[error("the store's files could not be looked after: {source}")]
+    Upkeep {
+        /// What the system says.
+        source: std::io::Error,
+    },
     /// The system gives no thread.
     #[error("cannot start a thread for the store: {source}")]
     Thread {

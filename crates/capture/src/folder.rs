@@ -20,8 +20,10 @@ pub(crate) fn make(dir: &Path) -> Result<(), StoreError> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
-        let ours =
-            |name: &str| name == crate::lock::FILE || name.starts_with(crate::database::FILE);
+        let ours = |name: &str| {
+            [crate::lock::FILE, crate::scrub::LOCK].contains(&name)
+                || name.starts_with(crate::database::FILE)
+        };
         let entries = dir.read_dir().map_err(not_writable)?;
         if entries.flatten().all(|entry| entry.file_name().to_str().is_some_and(ours)) {
             std::fs::set_permissions(dir, std::fs::Permissions::from_mode(0o700))

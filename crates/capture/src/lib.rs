@@ -51,6 +51,7 @@ mod recovery;
 mod redact;
 mod request;
 mod retention;
+mod scrub;
 mod segment;
 mod session;
 mod store;

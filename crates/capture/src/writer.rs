@@ -298,6 +298,9 @@ impl Writer {
             self.kept_house = Instant::now();
             self.wrote_since = false;
             let mut old = self.deletion.due(&self.inner);
+            if !old.is_empty() {
+                self.deletion.by_hand();
+            }
             if let Some(retention) = self.retention.as_mut().filter(|_| !self.deletion.has_work()) {
                 old.extend(retention.outdated(&self.inner));
             }

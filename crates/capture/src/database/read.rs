@@ -196,6 +196,12 @@ pub(crate) fn has_deleted(connection: &Connection) -> rusqlite::Result<bool> {
     connection.prepare_cached(sql)?.query_row([], |row| row.get(0))
 }
 
+/// Whether the file is to be wiped.
+pub(crate) fn is_unclean(connection: &Connection) -> rusqlite::Result<bool> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM meta WHERE name = 'unclean')";
+    connection.query_row(sql, [], |row| row.get(0))
+}
+
 /// Pages that are free in the file, and all pages.
 pub(crate) fn free_pages(connection: &Connection) -> rusqlite::Result<(u64, u64)> {
     let pragma = |name| connection.pragma_query_value(None, name, |row| count(row, 0));

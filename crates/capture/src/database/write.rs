@@ -208,6 +208,17 @@ pub(crate) fn give_back(connection: &Connection, pages: u32) -> rusqlite::Result
     Ok(())
 }
 
+/// Something was deleted, and the file is not wiped yet.
+pub(crate) fn mark_unclean(connection: &Connection) -> rusqlite::Result<()> {
+    let sql = "INSERT INTO meta (name, value) VALUES ('unclean', 1) ON CONFLICT DO NOTHING";
+    connection.prepare_cached(sql)?.execute([]).map(drop)
+}
+
+/// The file is wiped.
+pub(crate) fn mark_clean(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute("DELETE FROM meta WHERE name = 'unclean'", []).map(drop)
+}
+
 /// The store's salt, made once.
 pub(crate) fn salt(connection: &Connection) -> rusqlite::Result<[u8; 16]> {
     connection.execute(

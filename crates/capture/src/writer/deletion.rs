@@ -31,6 +31,8 @@ pub(crate) struct Deletion {
     waiting: Vec<SyncSender<()>>,
     /// There are captures that can still be brought back.
     pub(super) marked: bool,
+    /// Somebody asked for what is being removed to be gone.
+    by_hand: bool,
     /// Steps that failed in a row, and when the next may be taken.
     failures: u32,
     again: Option<Instant>,
@@ -68,6 +70,11 @@ impl Deletion {
         inner.readings.remove(id);
         inner.followers.remove(id);
         self.jobs.push_back((seq, id));
+    }
+
+    /// What is being removed is to be gone without delay.
+    pub(super) fn by_hand(&mut self) {
+        self.by_hand = true;
     }
 
     /// Says when nothing readable is left of what was added.
@@ -112,13 +119,13 @@ impl Deletion {
         } else if self.dirty {
             clean(inner).map(|cleaned| self.dirty = !cleaned)
         } else if !self.waiting.is_empty() {
-            checkpointer.truncate(std::mem::take(&mut self.waiting));
+            checkpointer.clean(std::mem::take(&mut self.waiting), true);
             Ok(())
         } else {
             Ok(())
         };
         if self.jobs.is_empty() && !self.dirty && self.waiting.is_empty() {
-            checkpointer.truncate(Vec::new());
+            checkpointer.clean(Vec::new(), std::mem::take(&mut self.by_hand));
         }
         match result {
             Ok(()) => (self.failures, self.again) = (0, None),
@@ -144,6 +151,7 @@ fn remove(inner: &Inner, seq: i64) -> Result<bool, StoreError> {
     let more = write::purge_segments(&transaction, seq, STEP)?;
     if !more {
         write::purge_rows(&transaction, seq)?;
+        write::mark_unclean(&transaction)?;
     }
     transaction.commit()?;
     Ok(!more)

@@ -101,3 +101,42 @@ fn an_open_capture_can_be_deleted_for_good() {
     let store = open(dir.path());
     assert_eq!(store.list(&Query::default(), None, 10).unwrap().counts.all, 1);
 }
+
+#[test]
+fn wiping_the_file_harms_nothing_that_stays() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path());
+    let mut kept = Vec::new();
+    std::thread::scope(|scope| {
+        let (sender, deleted) = std::sync::mpsc::sync_channel::<CaptureId>(1000);
+        let deleting = scope.spawn(|| {
+            for id in deleted {
+                assert_eq!(store.delete_now(&[id]).unwrap(), [id]);
+            }
+        });
+        let mut feed = store.feed();
+        for number in 0..120_usize {
+            let word = if number % 2 == 0 { "staying" } else { "planted" };
+            let body = chat(&format!("{word} {number} ").repeat(1 + number * 37 % 200));
+            let id = exchange(&store, "/openai/v1/chat/completions", body.as_bytes());
+            settled(&mut feed, id);
+            if number % 2 == 0 {
+                kept.push((id, body));
+            } else {
+                sender.send(id).unwrap();
+            }
+        }
+        drop(sender);
+        deleting.join().unwrap();
+    });
+    for (id, body) in &kept {
+        assert_eq!(bytes(store.chunks(*id).unwrap()), body.as_bytes());
+        assert!(store.reading(*id).unwrap().outputs[0].text.starts_with("staying"));
+    }
+    assert_eq!(store.matching(&Query::parse("staying").unwrap()).unwrap().len(), kept.len());
+    drop(store);
+    assert_eq!(folder_holds(dir.path(), "planted"), None);
+    let file = rusqlite::Connection::open(dir.path().join("teeline.db")).unwrap();
+    let check: String = file.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+    assert_eq!(check, "ok");
+}

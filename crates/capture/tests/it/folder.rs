@@ -157,7 +157,10 @@ fn files_are_for_their_owner_alone() {
             names.push(path.file_name().unwrap().to_str().unwrap().to_owned());
         }
         names.sort();
-        assert_eq!(names, ["serve.lock", "teeline.db", "teeline.db-shm", "teeline.db-wal"]);
+        assert_eq!(
+            names,
+            ["checkpoint.lock", "serve.lock", "teeline.db", "teeline.db-shm", "teeline.db-wal"]
+        );
     }
     let shared = dir.path().join("shared");
     std::fs::create_dir(&shared).unwrap();
