@@ -6,7 +6,7 @@ use teeline_decoder::{Frame, Framing};
 use teeline_finding::{Kind, excerpt};
 
 use crate::{
-    anthropic_messages, cohere, cumulative,
+    anthropic_messages, bedrock_converse, cohere, cumulative,
     draft::Draft,
     gemini, gemini_interactions,
     json::{Json, Object},
@@ -29,6 +29,7 @@ pub static FORMATS: &[Format] = &[
     tgi::FORMAT,
     llama_cpp::FORMAT,
     cumulative::FORMAT,
+    bedrock_converse::FORMAT,
 ];
 
 /// The format of this name (contract 3.1).

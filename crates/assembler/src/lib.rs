@@ -83,7 +83,7 @@
 //!    | an error of the format's own shape | [`fail`](Draft::fail), [`fail_and_go_on`](Draft::fail_and_go_on) with a [`Fault`] |
 //!    | a final object that holds everything | [`rest_on_final`](Draft::rest_on_final) |
 //!    | anything else that is wrong | [`report`](Draft::report), [`report_once`](Draft::report_once) with a [`teeline_finding::Kind`] |
-//!    | a part's other fields | [`extra`](Draft::extra), [`extra_push`](Draft::extra_push) |
+//!    | a part's other fields | [`extra`](Draft::extra), [`extra_push`](Draft::extra_push), [`extra_append`](Draft::extra_append) |
 //!    | the vendor's fields for the response | [`carry`](Draft::carry), [`extend`](Draft::extend) on a [`Map`] of one's own |
 //!
 //!    A [`Key`] names a block as its findings will (`Key::Index("block", 3)`); a part's `extra` fields are
@@ -102,6 +102,8 @@
 
 mod anthropic_messages;
 mod assembly;
+mod base64_text;
+mod bedrock_converse;
 mod candidate;
 mod clock;
 mod cohere;

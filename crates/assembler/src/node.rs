@@ -89,6 +89,21 @@ impl Node {
         }
     }
 
+    /// The text in it, a string's too; anything else is replaced by an empty one.
+    pub fn text(&mut self) -> &mut Text {
+        if !matches!(self, Self::Text(_)) {
+            let mut text = Text::default();
+            if let Some(known) = self.json().and_then(Json::text) {
+                text.append(&known);
+            }
+            *self = Self::Text(text);
+        }
+        match self {
+            Self::Text(text) => text,
+            _ => unreachable!("it was made a text above"),
+        }
+    }
+
     /// The array in it; anything else is replaced by an empty one. Source text is opened one level.
     pub fn array(&mut self) -> &mut Vec<Self> {
         if !matches!(self, Self::Array(_)) {

@@ -8,7 +8,7 @@ use crate::{
     part::Doubt,
     provenance::Added,
     tally::common_prefix,
-    text::{Str, count_chars},
+    text::{Str, Text, count_chars},
 };
 
 use super::{Draft, Hint, OVERHEAD, Part, PartId, PartKind, SINK};
@@ -69,6 +69,19 @@ impl Draft {
     pub fn extra_push(&mut self, part: PartId, key: &str, value: Json<'_>) {
         if part != SINK && self.admit(OVERHEAD + value.raw().len()) {
             self.get_mut(part).extra.entry(key).array().push(value.into());
+        }
+    }
+
+    /// Adds to a text in what a part shows beyond its own, with the bound. `verb` is how it grows.
+    pub fn extra_append(
+        &mut self,
+        part: PartId,
+        key: &str,
+        more: &Str<'_>,
+        verb: fn(&mut Text, &Str<'_>),
+    ) {
+        if part != SINK && self.admit(more.as_bytes().len()) {
+            verb(self.get_mut(part).extra.entry(key).text(), more);
         }
     }
 

@@ -1,13 +1,12 @@
 //! `audio`: base64 in pieces and its transcript.
 
-use base64::{Engine as _, engine::general_purpose::STANDARD};
-
 use crate::{
+    base64_text,
     draft::{Draft, PartId, PartKind},
     json::Json,
     node::{Map, Node},
     response::Writer,
-    text::{Str, Text},
+    text::Text,
 };
 
 /// A message's audio so far.
@@ -34,7 +33,7 @@ impl Audio {
                 ("data", Some(piece)) => {
                     self.fields.last(key, Json::NULL);
                     if draft.admit(piece.as_bytes().len()) {
-                        self.data(&piece);
+                        base64_text::append(&mut self.data, &piece);
                     }
                 }
                 ("transcript", Some(text)) => {
@@ -49,24 +48,6 @@ impl Audio {
         }
     }
 
-    /// Adds a piece of base64. Pieces that were padded on their own do not join as text: the last group is
-    /// taken apart and encoded again with what follows.
-    fn data(&mut self, piece: &Str<'_>) {
-        if self.data.as_bytes().ends_with(b"=") && !piece.is_empty() {
-            let start = self.data.len().saturating_sub(4);
-            let tail = self.data.as_bytes().get(start..).unwrap_or_default();
-            if let (Ok(mut bytes), Ok(more)) =
-                (STANDARD.decode(tail), STANDARD.decode(piece.as_bytes()))
-            {
-                bytes.extend(more);
-                self.data.truncate(start);
-                self.data.append(&Str::from(STANDARD.encode(bytes)));
-                return;
-            }
-        }
-        self.data.append(piece);
-    }
-
     /// Writes the object.
     pub(super) fn write(&self, out: &mut Writer<'_>) {
         out.object(|fields| {
@@ -77,26 +58,5 @@ impl Audio {
                 }
             }
         });
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pieces_padded_on_their_own_are_encoded_again() {
-        for pieces in [
-            &["SGVsbG8h"][..],
-            &["SGVs", "bG8h"],
-            &["SGU=", "bGxvIQ=="],
-            &["SA==", "ZQ==", "bGxvIQ=="],
-        ] {
-            let mut audio = Audio::default();
-            for piece in pieces {
-                audio.data(&Str::from(*piece));
-            }
-            assert_eq!(STANDARD.decode(audio.data.as_bytes()).unwrap(), b"Hello!", "{pieces:?}");
-        }
     }
 }

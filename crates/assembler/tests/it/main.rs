@@ -3,9 +3,11 @@
 
 mod alike;
 mod anthropic_messages;
+mod bedrock_converse;
 mod cases;
 mod cohere;
 mod cumulative;
+mod eventstream;
 mod gemini;
 mod gemini_interactions;
 mod judge;
