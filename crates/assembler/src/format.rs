@@ -10,13 +10,16 @@ use crate::{
     draft::Draft,
     gemini, gemini_interactions,
     json::{Json, Object},
-    llama_cpp, mistral_conversations, ollama, openai_chat, openai_responses,
+    llama_cpp, mistral_conversations, ollama, openai_assistants, openai_chat, openai_completions,
+    openai_responses,
     response::Writer,
     salyro_behavior, tgi,
 };
 
 /// Every format that is read. The order means nothing: detection orders the tests.
 pub static FORMATS: &[Format] = &[
+    openai_assistants::FORMAT,
+    openai_completions::FORMAT,
     openai_responses::FORMAT,
     openai_chat::FORMAT,
     gemini::FORMAT,

@@ -82,6 +82,11 @@ impl Draft {
         }
     }
 
+    /// Whether a block was opened, be it closed since.
+    pub fn is_known(&self, key: &Key) -> bool {
+        self.blocks.contains_key(key)
+    }
+
     /// Whether a block is open.
     pub fn is_open(&self, key: &Key) -> bool {
         self.blocks.get(key).is_some_and(|block| block.open)

@@ -12,7 +12,7 @@ const VLLM: &str = "the source of vLLM";
 const TGI: &str = "the source of Hugging Face TGI";
 const UNVERIFIED: &str = "reports about the provider, not verified";
 
-pub(super) const REASONS: &[Reason] = &[
+pub(crate) const REASONS: &[Reason] = &[
     reason("stop", "The answer came to its natural end, or a stop sequence matched.", OPENAI),
     reason(
         "length",
