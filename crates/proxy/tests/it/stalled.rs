@@ -74,7 +74,8 @@ async fn a_stalled_app_stops_its_upstream_and_nobody_elses() {
         _ => Script::answer("200 OK", &[], "ok"),
     })
     .await;
-    let slow = stalled(&rig).await;
+    let mut slow = rig.app().await;
+    slow.send(get("/up/x")).await;
     rig.capture(0, |it| 0 < it.bytes).await;
 
     // Others on the same upstream are served meanwhile.
