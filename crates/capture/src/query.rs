@@ -76,8 +76,8 @@ impl Query {
         self.terms.is_empty()
     }
 
-    /// The query without what a list's segments write into it (`state:…`, `finding:any`), so that the
-    /// counts of the other segments stay true.
+    /// The query without what a list's segments write into it (`state:open`, `state:broken`,
+    /// `finding:any`), so that the counts of the other segments stay true. Other states narrow all of them.
     pub(crate) fn without_segment(&self) -> Self {
         let terms = self.terms.iter().filter(|term| !term.is_segment()).cloned().collect();
         Self { terms }
@@ -92,7 +92,8 @@ struct Term {
 
 impl Term {
     fn is_segment(&self) -> bool {
-        let segment = matches!(self.test, Test::State(_) | Test::Broken | Test::AnyFinding);
+        let segment =
+            matches!(self.test, Test::State(State::Open) | Test::Broken | Test::AnyFinding);
         segment && !self.excluded
     }
 }

@@ -177,8 +177,14 @@ fn end_reason(ending: &Ending, reading: &Reading) -> Option<String> {
     }
 }
 
-/// Adds what only the whole exchange can tell.
+/// Adds what only the whole exchange can tell, and takes away what it explains.
 pub(crate) fn judge(reading: &mut Reading, record: &Record) {
+    if matches!(record.ending, Some(Ending::Failed { .. })) {
+        // No response came: nothing can be empty.
+        reading.findings.retain(|finding| !matches!(finding.kind, Kind::Empty));
+    }
+    // Why it broke explains what else is missing, so it comes first. The others keep their order.
+    reading.findings.sort_by_key(|finding| !matches!(finding.kind, Kind::ConnectionBroke { .. }));
     if let Some(suggested) = base_url::suggestion(record) {
         let kind = Kind::BaseUrl { suggested };
         reading.findings.push(Finding { kind, place: Place::STREAM, count: 1 });

@@ -143,6 +143,14 @@ fn every_ending_has_its_state_and_words() {
         assert_eq!(summary.end_reason.as_deref(), reason);
         assert_eq!(summary.verdict, Some(verdict), "{state:?}");
         assert_eq!(summary.sha256.is_some(), state != State::Failed);
+        let reading = store.reading(id).unwrap();
+        let first = reading.findings.first().map(|finding| finding.kind.id());
+        match state {
+            // Why it broke explains the rest.
+            State::UpstreamBroke => assert_eq!(first, Some("connection-broke")),
+            State::Failed => assert_eq!(first, None, "no response is no empty response"),
+            _ => {}
+        }
     }
 }
 
