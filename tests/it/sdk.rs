@@ -1,13 +1,29 @@
 //! The official SDKs, streaming through the proxy: what they assembled is what we say they should have.
 
+mod anthropic;
+
 use std::{
+    collections::BTreeMap,
     io::Write as _,
     process::{Command, Stdio},
 };
 
 use serde_json::{Value, json};
 use teeline_script::Script;
-use teeline_tests::{Need, World, available, chat, python, root};
+use teeline_tests::{
+    Need, World, available, chat, python, root,
+    sdk::{Rules, Sdk, Stream, compare, judge, reading},
+};
+
+/// Gives an SDK streams and compares; everything in which it disagrees has to be in the list of differences.
+fn agrees_on(sdk: &Sdk, rules: &Rules, streams: &[Stream]) {
+    let (versions, outcomes) = sdk.read(streams);
+    let found: BTreeMap<_, _> = streams
+        .iter()
+        .map(|stream| (stream.id.clone(), compare(rules, &reading(stream), &outcomes[&stream.id])))
+        .collect();
+    judge(sdk, &versions, streams, &found);
+}
 
 /// Runs a client script with a request on its standard input; gives the object that the SDK assembled.
 fn ask(program: &str, script: &str, world: &World, request: &Value) -> Value {
@@ -97,13 +113,13 @@ fn tool(name: &str) -> Value {
 #[test]
 fn openai_python_agrees() {
     if available("openai_python_agrees", &[Need::Python]) {
-        agrees(&python(), "chat.py", &json!({}));
+        agrees(&python(), "python/proxied_chat.py", &json!({}));
     }
 }
 
 #[test]
 fn openai_node_agrees() {
     if available("openai_node_agrees", &[Need::Node]) {
-        agrees("node", "chat.mjs", &json!({}));
+        agrees("node", "node/proxied_chat.mjs", &json!({}));
     }
 }

@@ -11,6 +11,7 @@ pub mod chat;
 mod http;
 mod process;
 mod require;
+pub mod sdk;
 mod world;
 
 use std::path::{Path, PathBuf};

@@ -32,9 +32,10 @@ impl Need {
                 chromium().is_some()
                     && crate::root().join("tests/browser/node_modules/playwright-core").is_dir()
             }
-            Self::Python => answers(&python(), &["-c", "import openai"]),
+            Self::Python => answers(&python(), &["-c", "import anthropic, openai"]),
             Self::Node => {
-                crate::root().join("tests/sdk/node_modules/openai").is_dir()
+                let modules = crate::root().join("tests/sdk/node_modules");
+                ["@anthropic-ai/sdk", "openai"].iter().all(|name| modules.join(name).is_dir())
                     && answers("node", &["--version"])
             }
             Self::Corpus => crate::corpus().is_some(),
