@@ -1,11 +1,15 @@
 //! Which format is it: ordered tests on one frame, and the request's path as a hint (`FORMATS.md` 1).
 
+mod path;
+
 use teeline_decoder::Framing;
 
 use crate::{
     format::Event,
     json::{Json, Object},
 };
+
+pub use path::path_hint;
 
 /// Which format a frame names; `None` for frames that many formats have.
 pub(crate) fn vote(event: &Event<'_>) -> Option<&'static str> {
@@ -47,6 +51,11 @@ pub(crate) fn vote_document(event: &Event<'_>) -> Option<&'static str> {
     }
     if object.has("generated_text") {
         return Some("tgi");
+    }
+    if object.str("role").as_deref() == Some("assistant")
+        && object.get("parts").and_then(Json::items).is_some_and(|parts| is_ui(&parts))
+    {
+        return Some("vercel-ui");
     }
     if object.has("output")
         && object.get("metadata").is_some_and(|data| data.get("run_id").is_some())
@@ -236,6 +245,11 @@ fn shaped<'a>(object: &Object<'a>) -> Option<&'static str> {
     legacy.then_some("anthropic-messages")
 }
 
+/// The parts of a message of the AI SDK: Google's and others' have no types.
+fn is_ui(parts: &[Json<'_>]) -> bool {
+    !parts.is_empty() && parts.iter().all(|part| part.get("type").is_some_and(Json::is_string))
+}
+
 fn is_gemini(object: &Object<'_>) -> bool {
     ["candidates", "promptFeedback", "usageMetadata"].iter().any(|key| object.has(key))
         || (object.has("usage_metadata") && !object.has("choices"))
@@ -352,48 +366,6 @@ fn langgraph_event(event: &str) -> Option<&'static str> {
             | "feedback"
     )
     .then_some("langserve")
-}
-
-/// The format that a request path suggests (`FORMATS.md` 1.1). A hint: gateways rewrite paths.
-pub fn path_hint(target: &str) -> Option<&'static str> {
-    let path = target.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
-    let ends = |suffix: &str| path.ends_with(suffix);
-    let last = path.rsplit('/').next().unwrap_or_default();
-    Some(match () {
-        () if ends("/chat/completions") || ends("/agents/completions") => "openai-chat",
-        () if ends("/completions") => "openai-completions",
-        () if ends("/responses") || path.contains("/responses/") => "openai-responses",
-        () if ends("/v1/messages")
-            || last.ends_with(":streamRawPredict")
-            || last.ends_with(":rawPredict") =>
-        {
-            "anthropic-messages"
-        }
-        () if last.ends_with(":streamGenerateContent") || last.ends_with(":generateContent") => {
-            "gemini"
-        }
-        () if ends("/interactions") => "gemini-interactions",
-        () if ends("/runs/stream") => "langserve",
-        () if ends("/threads/runs")
-            || ends("/submit_tool_outputs")
-            || (path.contains("/threads/") && ends("/runs")) =>
-        {
-            "openai-assistants"
-        }
-        () if ends("/api/chat") || ends("/api/generate") => "ollama",
-        () if ends("/v2/chat") => "cohere",
-        () if ends("/converse-stream") || ends("/converse") => "bedrock-converse",
-        () if ends("/invoke-with-response-stream") => "bedrock-invoke",
-        () if path.contains("/services/aigc/") && ends("/generation") => "dashscope",
-        () if ends("/generate_stream") => "tgi",
-        () if ends("/stream") || ends("/stream_log") || ends("/stream_events") => "langserve",
-        () if ends("/completion") || ends("/infill") => "llama-cpp",
-        () if ends("/mcp") => "mcp",
-        () if ends("/v1/conversations") || path.contains("/v1/conversations/") => {
-            "mistral-conversations"
-        }
-        () => return None,
-    })
 }
 
 #[cfg(test)]

@@ -91,6 +91,7 @@ pub struct Draft {
     /// The first one takes what the bound no longer admits.
     pub(crate) parts: Vec<Part>,
     blocks: HashMap<Key, Block>,
+    blocks_made: usize,
     pub(crate) usage: Option<(Tokens, Node)>,
     pub(crate) fault: Option<Fault>,
     /// A plain body, which is its own response.
@@ -129,6 +130,7 @@ impl Draft {
             by_index: BTreeMap::new(),
             parts: vec![Part::new(PartKind::Other("dropped"), 0, 0)],
             blocks: HashMap::new(),
+            blocks_made: 0,
             usage: None,
             fault: None,
             document: None,

@@ -13,7 +13,7 @@ use crate::{
     llama_cpp, mistral_conversations, ollama, openai_assistants, openai_chat, openai_completions,
     openai_responses,
     response::Writer,
-    salyro_behavior, tgi,
+    salyro_behavior, tgi, vercel_ui,
 };
 
 /// Every format that is read. The order means nothing: detection orders the tests.
@@ -33,6 +33,7 @@ pub static FORMATS: &[Format] = &[
     llama_cpp::FORMAT,
     cumulative::FORMAT,
     bedrock_converse::FORMAT,
+    vercel_ui::FORMAT,
 ];
 
 /// The format of this name (contract 3.1).

@@ -68,6 +68,7 @@
 //!    | an answer, who speaks, why it stopped | [`output`](Draft::output), [`role`](Draft::role), [`stop`](Draft::stop), [`stop_detail`](Draft::stop_detail) |
 //!    | a block opens, gets text, closes (judged) | [`open`](Draft::open), [`opened`](Draft::opened) + [`append`](Draft::append), [`close`](Draft::close) |
 //!    | the same without text of its own | [`open_bare`](Draft::open_bare), [`close`](Draft::close) |
+//!    | a block's key is free for another | [`release`](Draft::release) |
 //!    | a block that nothing opens | [`ensure`](Draft::ensure), or [`part`](Draft::part) and a handle of one's own |
 //!    | a whole text so far (CUM) | [`snapshot`](Draft::snapshot) |
 //!    | a delta or the text so far, nobody knows yet | [`undecided`](Draft::undecided), [`hinted`](Draft::hinted) with a [`Hint`] |
@@ -83,7 +84,7 @@
 //!    | an error of the format's own shape | [`fail`](Draft::fail), [`fail_and_go_on`](Draft::fail_and_go_on) with a [`Fault`] |
 //!    | a final object that holds everything | [`rest_on_final`](Draft::rest_on_final) |
 //!    | anything else that is wrong | [`report`](Draft::report), [`report_once`](Draft::report_once) with a [`teeline_finding::Kind`] |
-//!    | a part's other fields | [`extra`](Draft::extra), [`extra_push`](Draft::extra_push), [`extra_append`](Draft::extra_append) |
+//!    | a part's other fields | [`extra`](Draft::extra), [`extra_set`](Draft::extra_set), [`extra_push`](Draft::extra_push), [`extra_append`](Draft::extra_append) |
 //!    | the vendor's fields for the response | [`carry`](Draft::carry), [`extend`](Draft::extend) on a [`Map`] of one's own |
 //!
 //!    A [`Key`] names a block as its findings will (`Key::Index("block", 3)`); a part's `extra` fields are
@@ -112,6 +113,7 @@ mod contest;
 mod cumulative;
 mod detect;
 mod draft;
+mod equal;
 mod failure;
 mod format;
 mod frame_log;
@@ -136,6 +138,7 @@ mod tally;
 mod text;
 mod tgi;
 mod values;
+mod vercel_ui;
 mod view;
 
 pub use assembly::{Assembly, End, Options, TEXT_LIMIT, read_all};

@@ -82,6 +82,12 @@ impl Draft {
         }
     }
 
+    /// Forgets a block, so that its key may name another one: for formats whose ids count only while
+    /// something is open under them. Its part stays.
+    pub fn release(&mut self, key: &Key) {
+        self.blocks.remove(key);
+    }
+
     /// Whether a block was opened, be it closed since.
     pub fn is_known(&self, key: &Key) -> bool {
         self.blocks.contains_key(key)
@@ -149,7 +155,8 @@ impl Draft {
     fn insert(&mut self, key: Key, part: Option<PartId>) {
         self.log.deed(Deed::Control, || format!("{key} opened"));
         self.admit(OVERHEAD);
-        let order = self.blocks.len();
+        let order = self.blocks_made;
+        self.blocks_made += 1;
         self.blocks.insert(key, Block { part, open: true, order });
     }
 

@@ -4,7 +4,7 @@ use teeline_finding::{Kind, excerpt};
 
 use crate::{
     json::Json,
-    node::Map,
+    node::{Map, Node},
     part::Doubt,
     provenance::Added,
     tally::common_prefix,
@@ -63,6 +63,29 @@ impl Draft {
         let mut extra = std::mem::take(&mut self.get_mut(part).extra);
         self.carry(&mut extra, key, value, verb);
         self.get_mut(part).extra = extra;
+    }
+
+    /// REPLACE in what a part shows beyond its text: what was there no longer counts against the bound.
+    pub fn extra_set(&mut self, part: PartId, key: &str, value: Json<'_>) {
+        if part == SINK {
+            return;
+        }
+        let known = self.get(part).extra.get(key);
+        let (new, before) = match known.and_then(Node::json) {
+            Some(json) => (0, json.raw().len()),
+            None => (OVERHEAD + key.len(), 0),
+        };
+        self.held = self.held.saturating_sub(before);
+        if self.admit(new + value.raw().len()) {
+            self.get_mut(part).extra.set(key, value);
+        } else {
+            self.held += before;
+        }
+    }
+
+    /// Whether the bound was reached when the part was made: it is in no output and stays empty.
+    pub(crate) fn is_dropped(part: PartId) -> bool {
+        part == SINK
     }
 
     /// PUSH onto a list in what a part shows beyond its text, with the bound.

@@ -25,3 +25,4 @@ mod salyro_behavior;
 mod support;
 mod tgi;
 mod unknown;
+mod vercel_ui;
