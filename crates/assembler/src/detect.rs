@@ -62,6 +62,9 @@ pub(crate) fn vote_document(event: &Event<'_>) -> Option<&'static str> {
     {
         return Some("langserve");
     }
+    if is_dashscope_error(object) {
+        return Some("dashscope");
+    }
     object_vote(object, event.name().unwrap_or_default())
 }
 
@@ -253,6 +256,12 @@ fn is_ui(parts: &[Json<'_>]) -> bool {
 fn is_gemini(object: &Object<'_>) -> bool {
     ["candidates", "promptFeedback", "usageMetadata"].iter().any(|key| object.has(key))
         || (object.has("usage_metadata") && !object.has("choices"))
+}
+
+/// The whole of an error that `DashScope` answers (`FORMATS.md` F.2).
+fn is_dashscope_error(object: &Object<'_>) -> bool {
+    object.len() == 3
+        && ["code", "message", "request_id"].iter().all(|key| object.str(key).is_some())
 }
 
 fn has_choice_text(object: &Object<'_>) -> bool {

@@ -111,6 +111,7 @@ mod cohere;
 mod compact;
 mod contest;
 mod cumulative;
+mod dashscope;
 mod detect;
 mod draft;
 mod equal;

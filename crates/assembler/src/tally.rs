@@ -87,10 +87,12 @@ impl Tally {
         (self.values > 1 && (self.passes() || self.passes_by_tokens())).then(|| self.words())
     }
 
-    /// Whether the values would rather be deltas.
+    /// Whether the values would rather be deltas: most of them are no change of the one before, or some
+    /// stayed as they were while tokens came.
     pub(crate) fn is_delta(&self) -> bool {
         let pairs = self.values.saturating_sub(1);
-        pairs > 0 && 2 * (pairs - self.extended - self.same - self.rewritten) >= pairs
+        let different = pairs - self.extended - self.same - self.rewritten;
+        pairs > 0 && (2 * different >= pairs || self.counted.idle > self.counted.unpaid)
     }
 
     /// How many values begin with the one before.

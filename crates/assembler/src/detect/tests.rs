@@ -97,6 +97,8 @@ fn documents() {
         (r#"{"object":"conversation.response","outputs":[]}"#, "mistral-conversations"),
         (r#"{"output":{"message":{}},"stopReason":"end_turn"}"#, "bedrock-converse"),
         (r#"{"output":{"text":"x"},"request_id":"r"}"#, "dashscope"),
+        (r#"{"code":"InvalidApiKey","message":"m","request_id":"r"}"#, "dashscope"),
+        (r#"{"code":"c","message":"m"}"#, ""),
         (r#"{"output":"x","metadata":{"run_id":"r"}}"#, "langserve"),
         (r#"{"jsonrpc":"2.0","id":1,"result":{}}"#, "mcp"),
         (r#"{"id":"u","role":"assistant","parts":[{"type":"text","text":"x"}]}"#, "vercel-ui"),

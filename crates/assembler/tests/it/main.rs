@@ -7,6 +7,7 @@ mod bedrock_converse;
 mod cases;
 mod cohere;
 mod cumulative;
+mod dashscope;
 mod eventstream;
 mod gemini;
 mod gemini_interactions;
