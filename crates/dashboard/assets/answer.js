@@ -5,7 +5,7 @@ import { fill, h } from "./dom.js";
 import { number, seconds } from "./format.js";
 import { stateMark } from "./marks.js";
 import { OutputView } from "./output.js";
-import { t } from "./words.js";
+import { meaningOf, t } from "./words.js";
 
 /** Side by side up to this many choices, then a row of tabs. */
 const BESIDE = 2;
@@ -37,7 +37,7 @@ export class Answer {
     this.end = h("div", { class: "answer-end", hidden: true });
     this.caret = h("span", { class: "caret" });
     this.element = h("div", { class: "answer" }, this.stood, this.tabs, this.body, this.note, this.end);
-    this.chosen = 0;
+    this.chosen = selection.value.choice ?? 0;
     this.open = false;
     this.#listen();
   }
@@ -72,11 +72,8 @@ export class Answer {
     this.tabs.hidden = !many;
     this.outputs.forEach((output, i) => (output.element.hidden = many && i !== this.chosen));
     if (!many) return;
-    const choose = (i) => () => {
-      this.chosen = i;
-      this.#tabs(outputs);
-      this.mark();
-    };
+    this.chosen = Math.min(this.chosen, outputs.length - 1);
+    const choose = (i) => () => this.selection.set({ choice: i }, { replace: false, scroll: false, from: "answer" });
     fill(
       this.tabs,
       outputs.map((output, i) =>
@@ -112,7 +109,7 @@ export class Answer {
     this.end.dataset.key = key;
     fill(
       this.end,
-      error && h("div", { class: "answer-error" }, h("b", null, t(reading.framing === "json" ? "answer.error-body" : "answer.error")), h("p", null, error.type && h("code", null, error.type), " ", error.message), error.meaning && h("p", { class: "dim" }, error.meaning)),
+      error && h("div", { class: "answer-error" }, h("b", null, t(reading.framing === "json" ? "answer.error-body" : "answer.error")), h("p", null, error.type && h("code", null, error.type), " ", error.message), error.meaning && h("p", { class: "dim" }, meaningOf(error.type ?? error.code, error.meaning))),
       ending?.words && [
         ending.broken && h("div", { class: "zigzag", "data-t": ending.time }, zigzag()),
         h("p", { class: ending.broken ? "how red" : "how" }, stateMark(ending.mark), ending.words),
@@ -158,6 +155,7 @@ export class Answer {
   mark() {
     if (!globalThis.CSS?.highlights || !this.source) return;
     const { frame, span, at } = this.selection.value;
+    this.#choose();
     const linked = new Highlight();
     const later = new Highlight();
     const [first, last] = span ?? [frame, frame];
@@ -177,6 +175,23 @@ export class Answer {
     CSS.highlights.set("later", later);
     CSS.highlights.set("linked", linked);
     this.#stood(at);
+  }
+
+  /** Shows the choice that the address names; else the one that the selected frame went to. */
+  #choose() {
+    const { choice, frame } = this.selection.value;
+    let chosen = this.chosen;
+    if (choice !== this.named) {
+      this.named = choice;
+      chosen = choice ?? 0;
+    } else if (frame !== this.shownFrame && frame !== null && frame < this.source.count) {
+      const to = this.outputs.findIndex((output) => output.index === this.source.output[frame]);
+      if (to >= 0) chosen = to;
+    }
+    this.shownFrame = frame;
+    if (chosen === this.chosen || chosen >= this.outputs.length) return;
+    this.chosen = chosen;
+    this.#tabs(this.outputs.map((output) => output.output));
   }
 
   /** Marks what is wrong in the text itself: replaced bytes, and what was opened and never closed. */

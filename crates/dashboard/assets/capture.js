@@ -4,6 +4,7 @@ import { byId, fill, h, icon } from "./dom.js";
 import { number } from "./format.js";
 import { member, pretty } from "./json.js";
 import { listen, showHints } from "./keys.js";
+import { compareWith, mark } from "./comparemark.js";
 import { follow } from "./live.js";
 import { commonActions, copy, openMenu, showBack, showLost, toast, toastUndo } from "./shell.js";
 import { StoredFrames } from "./source.js";
@@ -12,6 +13,8 @@ import { t } from "./words.js";
 
 const id = byId("view").dataset.id ?? "";
 const TABS = ["answer", "response", "request", "headers", "usage"];
+/** How long until a final state that could not be loaded is asked for again, in milliseconds. */
+const RELOAD = 2000;
 const DOWNLOADS = ["raw", "stamped", "text", "response", "reading", "frames", "har", "curl"];
 
 // Actions
@@ -26,10 +29,12 @@ const pauseButton = button("pause", "list.pause", () => setPaused(!paused));
 const copyResponse = button("copy", "action.copy-response", (element) => copy(responseText, element));
 const curlButton = button("", "action.curl", (element) => copy(() => api.exportText(id, "curl"), element));
 const exportButton = h("button", { class: "button", type: "button", "aria-haspopup": "menu", "aria-expanded": "false", onclick: () => exportMenu() }, icon("export"), h("span", null, t("action.export")), icon("down"));
+const compareButton = button("compare", "action.compare", () => compareWith(id));
 const moreButton = h("button", { class: "icon-button", type: "button", title: t("more"), "aria-label": t("more"), "aria-haspopup": "menu", "aria-expanded": "false", onclick: () => moreMenu() }, icon("more", false));
 
-const view = new View(byId("view"), { tabs: TABS, actions: [pauseButton, copyResponse, curlButton, exportButton, moreButton] });
+const view = new View(byId("view"), { tabs: TABS, actions: [pauseButton, copyResponse, curlButton, exportButton, compareButton, moreButton] });
 const source = new StoredFrames(id);
+source.onRetry = () => trace();
 
 /** The newest state. @type {any} */
 let model = null;
@@ -87,7 +92,11 @@ async function load() {
 }
 
 function fail(error) {
-  if (view.model) return;
+  if (view.model) {
+    // What is shown stays; its final state is asked for again.
+    if (error.status !== 404) setTimeout(load, RELOAD);
+    return;
+  }
   const again = h("button", { class: "button", type: "button", onclick: () => location.reload() }, t("retry"));
   const words = error.status === 404 ? t("capture.gone") : t("capture.failed", { why: error.message });
   fill(view.root, h("p", { class: "part-failed" }, words, error.status === 404 ? h("a", { class: "button", href: "/" }, t("problem.back")) : again));
@@ -129,6 +138,8 @@ async function trace() {
 // Live
 
 let live = null;
+/** It ended while this page was paused. */
+let held = false;
 
 function watch() {
   live = follow(`/api/captures/${encodeURIComponent(id)}/live`, {
@@ -139,7 +150,9 @@ function watch() {
         ended = true;
         live.stop();
         model.summary = summary;
-        load();
+        // While paused everything stays as it is, its end too.
+        if (paused) held = true;
+        else load();
       },
     },
     opened: (reopened) => reopened && showBack(0),
@@ -174,11 +187,15 @@ function apply() {
 }
 
 function setPaused(now) {
-  if (model?.summary.state !== "open") return false;
+  if (model?.summary.state !== "open" && !paused) return false;
   paused = now;
   pauseButton.setAttribute("aria-pressed", String(paused));
   fill(pauseButton, icon(paused ? "play" : "pause"), h("span", null, t(paused ? "list.resume" : "list.pause")));
   if (!paused && waiting) apply();
+  if (!paused && held) {
+    held = false;
+    load();
+  }
   return true;
 }
 
@@ -229,6 +246,7 @@ fill(
   byId("bottom-bar"),
   h("button", { type: "button", onclick: () => copy(responseText) }, icon("copy", false), t("copy")),
   h("button", { type: "button", "aria-expanded": "false", onclick: (event) => exportMenu(event.currentTarget) }, icon("export", false), t("action.export")),
+  h("button", { type: "button", onclick: () => compareWith(id) }, icon("compare", false), t("action.compare")),
   h("button", { type: "button", onclick: remove }, icon("trash", false), t("action.delete")),
 );
 
@@ -238,10 +256,12 @@ listen("capture", {
   back: () => view.back() || toList(),
   neighbours: (which) => go(which === 0 ? neighbours?.older : neighbours?.newer),
   "copy-response": () => copy(responseText),
+  mark: () => mark(id),
   export: () => exportMenu(),
   delete: () => remove(),
   pause: () => setPaused(!paused),
 });
+view.onHints = (now) => showHints("capture", now);
 showHints("capture");
 findNeighbours().catch(() => {});
 load();

@@ -2,7 +2,7 @@
 import { fill, h, icon } from "./dom.js";
 import { COMING, NEVER, clause, count, durationParts, number, shortHash, size } from "./format.js";
 import { howBroken } from "./reason.js";
-import { t } from "./words.js";
+import { meaningOf, t } from "./words.js";
 
 const EXACT = { exact: true };
 
@@ -46,7 +46,7 @@ function finishFact(reading, open) {
   const finishes = reading.outputs.map((output) => output.finish).filter(Boolean);
   const label = t("fact.finish");
   if (finishes.length === 0) return { label, value: open ? COMING : NEVER, unit: t(open ? "fact.not-yet" : "fact.none-came") };
-  const meanings = [...new Set(finishes.map((finish) => finish.meaning).filter(Boolean))];
+  const meanings = [...new Set(finishes.map((finish) => meaningOf(finish.reason, finish.meaning)).filter(Boolean))];
   const unit = meanings.map(clause).join("; ");
   return { label, value: finishes.map((finish) => finish.reason).join(", "), unit, title: unit };
 }

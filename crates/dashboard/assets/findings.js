@@ -3,7 +3,7 @@ import * as api from "./api.js";
 import { fill, h } from "./dom.js";
 import { number, seconds } from "./format.js";
 import { countFindings, findingCounts, severityMark } from "./marks.js";
-import { t } from "./words.js";
+import { explanationOf, sentenceOf, t } from "./words.js";
 
 export class Findings {
   /** @param {import("./selection.js").Selection} selection */
@@ -27,6 +27,8 @@ export class Findings {
   show({ reading, source, open }) {
     this.findings = reading.findings;
     this.source = source;
+    // A plain error body is no stream: it is not said to have ended in an error.
+    this.errorBody = reading.framing === "json";
     const key = JSON.stringify([reading.findings, open, reading.outputs.length, Boolean(reading.usage), source.hasTimes]);
     if (key === this.shown) return;
     this.shown = key;
@@ -55,8 +57,23 @@ export class Findings {
       links.append(h("button", { class: "frame-link", type: "button", onclick: go }, `${seconds(at)} s`));
     }
     if (finding.count > 1) links.append(h("span", { class: "dim" }, t("findings.times", { n: finding.count - 1 })));
-    const button = h("button", { class: "sentence", type: "button", "aria-expanded": "false", onclick: () => this.#select(i) }, finding.message);
+    const button = h("button", { class: "sentence", type: "button", "aria-expanded": "false", onclick: () => this.#select(i) }, this.#sentence(finding));
     return h("article", { class: `finding ${finding.severity}`, onclick: () => this.#select(i) }, severityMark(finding.severity), h("div", null, button, links, h("div", { class: "why", hidden: true })));
+  }
+
+  #sentence(finding) {
+    return this.#isErrorBody(finding) ? t("findings.error-body", finding.args) : sentenceOf(finding);
+  }
+
+  #isErrorBody(finding) {
+    return this.errorBody && finding.id === "error-event";
+  }
+
+  /** Why it matters and what to do; nothing while the catalogue has not come. */
+  #explanation(finding) {
+    if (this.#isErrorBody(finding)) return { why: t("findings.error-body-why"), advice: t("findings.error-body-what") };
+    const entry = this.catalogue.get(finding.id);
+    return entry && explanationOf(entry);
   }
 
   /** Opens the selected one; the first one where none is and nothing can change any more. */
@@ -69,7 +86,7 @@ export class Findings {
       const open = i === opened;
       item.classList.toggle("selected", i === selected);
       item.querySelector(".sentence").setAttribute("aria-expanded", String(open));
-      const entry = this.catalogue.get(this.findings[i].id);
+      const entry = this.#explanation(this.findings[i]);
       why.hidden = !open || !entry;
       if (!why.hidden && why.childElementCount === 0) {
         fill(why, h("h3", null, t("findings.why")), h("p", null, entry.why), h("h3", null, t("findings.what")), h("p", null, entry.advice));

@@ -1,4 +1,5 @@
 // Numbers, times and sizes as the pages write them. What is not known is never a number.
+import { locale } from "./language.js";
 
 /** Never came. */
 export const NEVER = "—";
@@ -51,7 +52,7 @@ export function delta(ms) {
 }
 
 const clockTime = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
-const dayName = new Intl.DateTimeFormat("en-GB", { weekday: "long", day: "numeric", month: "long", year: "numeric" });
+const dayName = new Intl.DateTimeFormat(locale, { weekday: "long", day: "numeric", month: "long", year: "numeric" });
 
 /** `20:31:40`, local. */
 export const clock = (date) => clockTime.format(date);
@@ -84,4 +85,4 @@ export function shortFormat(format, upstream) {
 export const shortHash = (hash) => (hash.length > 12 ? `${hash.slice(0, 6)}…${hash.slice(-4)}` : hash);
 
 /** A sentence as a part of another. */
-export const clause = (sentence) => sentence.charAt(0).toLowerCase() + sentence.slice(1).replace(/\.$/, "");
+export const clause = (sentence) => sentence.charAt(0).toLowerCase() + sentence.slice(1).replace(/[.。]$/, "");

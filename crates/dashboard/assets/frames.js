@@ -1,10 +1,10 @@
 // The table of frames: virtual, so that a hundred thousand are as quick as a hundred. Rows have one height, apart
 // from the one that is opened and the rows that stand for a silence.
-import { debounce, fill, h, icon, perFrame, text } from "./dom.js";
+import { debounce, fill, h, icon, perFrame, text, throttle } from "./dom.js";
 import { delta, durationParts, number, oneLine, seconds, size } from "./format.js";
 import { OpenedFrame } from "./openedframe.js";
 import { KINDS, NO_OUTPUT } from "./source.js";
-import { t } from "./words.js";
+import { carriedOf, t } from "./words.js";
 
 const ROW = 24;
 const GAP = 20;
@@ -48,8 +48,8 @@ class FrameRow {
   /** With several choices every row says which one it is about. */
   #carried(row, choices, output) {
     const words = row.carried ?? "";
-    if (choices < 2 || output === NO_OUTPUT || /^(choice|candidate) /.test(words)) return words;
-    return `${t("lane.choice", { n: row.output })} ${words}`;
+    if (choices < 2 || output === NO_OUTPUT || /^(choice|candidate) /.test(words)) return carriedOf(words);
+    return `${t("lane.choice", { n: row.output })} ${carriedOf(words)}`;
   }
 }
 
@@ -98,6 +98,7 @@ export class FrameTable {
     this.element.classList.toggle("no-events", !source.hasEvents);
     this.element.classList.toggle("no-times", !source.hasTimes);
     if (open && grew > 0 && !this.following) this.behind += grew;
+    if (grew > 0 && this.matching !== null) this.filterAgain();
     this.#total();
     this.#foot();
     this.#ending();
@@ -285,6 +286,7 @@ export class FrameTable {
   /** Shows the selection; scrolls its frame into view unless it was chosen here. */
   mark(scroll) {
     const { frame, opened } = this.selection.value;
+    this.#follow();
     if (!opened || frame === null) this.close();
     else if (this.opened?.frame !== frame) this.open(frame);
     if (scroll && frame !== null) this.reveal(frame);
@@ -359,18 +361,33 @@ export class FrameTable {
       const row = event.target.closest(".frame");
       if (row) this.selection.set({ frame: Number(row.dataset.i), opened: true }, { from: "frames" });
     });
-    const search = debounce(() => this.#filter(), 200);
+    const search = debounce(() => this.#search(), 200);
     this.filter.addEventListener("input", search);
     this.filter.addEventListener("keydown", (event) => {
       if (event.key !== "Escape" || !this.filter.value) return;
       event.stopPropagation();
       this.filter.value = "";
-      this.#filter();
+      this.#search();
     });
+    this.filterAgain = throttle(() => this.#filter(true), 1000);
   }
 
-  async #filter() {
-    const wanted = this.filter.value.trim();
+  #search() {
+    this.selection.set({ filter: this.filter.value.trim() }, { scroll: false, from: "frames" });
+  }
+
+  /** Filters by what the address says, if that is something else than before. */
+  #follow() {
+    const { filter } = this.selection.value;
+    if (filter === (this.wanted ?? "")) return;
+    this.wanted = filter;
+    if (document.activeElement !== this.filter) this.filter.value = filter;
+    this.#filter();
+  }
+
+  /** @param {boolean} [keep] the place where the reader is stays */
+  async #filter(keep = false) {
+    const { wanted = "" } = this;
     this.asked?.abort();
     this.asked = new AbortController();
     try {
@@ -381,7 +398,7 @@ export class FrameTable {
       if (error.name === "AbortError") return;
       this.matching = [];
     }
-    this.scroller.scrollTop = 0;
+    if (!keep) this.scroller.scrollTop = 0;
     for (const [frame, row] of this.drawn) {
       this.drawn.delete(frame);
       this.free.push(row);
@@ -395,7 +412,7 @@ export class FrameTable {
     this.#ending();
     this.layout();
     const { frame } = this.selection.value;
-    if (this.matching === null && frame !== null) this.reveal(frame);
+    if (!keep && this.matching === null && frame !== null) this.reveal(frame);
   }
 }
 

@@ -12,27 +12,32 @@ export const KEYS = [
   { group: "everywhere", keys: ["/"], action: "search", words: "key.search", hintWords: "hint.search", hint: ["list"], order: 4 },
   { group: "everywhere", keys: ["j", "k"], action: "rows", words: "key.rows", hintWords: "hint.rows", hint: ["list", "capture", "read"], order: 1, when: "rows" },
   { group: "everywhere", keys: ["Enter"], action: "enter", words: "key.open", hint: ["list"], order: 2, when: "rows" },
-  { group: "everywhere", keys: ["Escape"], action: "back", words: "key.back", hintWords: "hint.back", hint: ["capture"], order: 9 },
+  { group: "everywhere", keys: ["Escape"], action: "back", words: "key.back", hintWords: "hint.back", hint: ["capture", "compare"], order: 9 },
   { group: "everywhere", keys: ["g c"], action: "go-captures", words: "key.captures" },
   { group: "everywhere", keys: ["g r"], action: "go-read", words: "key.read" },
   { group: "everywhere", keys: ["t"], action: "theme", words: "key.theme" },
-  { group: "everywhere", keys: ["?"], action: "sheet", words: "key.sheet", hintWords: "key.all", hint: ["list", "capture", "read"], order: 20 },
+  { group: "everywhere", keys: ["?"], action: "sheet", words: "key.sheet", hintWords: "key.all", hint: ["list", "capture", "read", "compare"], order: 20 },
+  { group: "list", keys: ["x"], action: "mark", words: "key.mark", pages: ["list", "capture"], hint: ["list"], order: 3, when: "rows" },
   { group: "list", keys: ["d"], action: "delete", words: "key.delete", pages: ["list", "capture"] },
   { group: "list", keys: ["e"], action: "export", words: "key.export", pages: ["list", "capture"], hint: ["list", "capture"], order: 8, when: "rows" },
-  { group: "list", keys: [" "], action: "pause", words: "key.pause", hintWords: "hint.pause", pages: ["list", "capture"], hint: ["list"], order: 9, when: "rows" },
+  { group: "list", keys: [" "], action: "pause", words: "key.pause", hintWords: "hint.pause", pages: ["list", "capture"], hint: ["list", "capture"], order: 9, when: "follows" },
   { group: "list", keys: ["g g"], action: "newest", words: "key.newest", pages: ["list"], hint: ["list"], order: 10, when: "rows" },
   { group: "list", keys: ["1", "5"], between: "–", action: "copy-line", words: "key.copy-line", pages: ["list"], hint: ["list"], order: 0, when: "empty" },
   { group: "capture", keys: ["1", "5"], between: "–", action: "tab", words: "key.tabs", hintWords: "hint.tabs", pages: ["capture"], hint: ["capture"], order: 3 },
   { group: "capture", keys: ["f"], action: "filter", words: "key.filter", hintWords: "hint.filter", pages: ["capture", "read"], hint: ["capture", "read"], order: 4 },
   { group: "capture", keys: ["o"], action: "open-frame", words: "key.open-frame", pages: ["capture", "read"] },
-  { group: "capture", keys: ["[", "]"], action: "findings", words: "key.findings", hintWords: "hint.findings", pages: ["capture", "read"], hint: ["capture", "read"], order: 2 },
-  { group: "capture", keys: [",", "."], action: "step", words: "key.step", pages: ["capture", "read"] },
+  { group: "capture", keys: ["[", "]"], action: "findings", words: "key.findings", hintWords: "hint.findings", pages: ["capture", "read"], hint: ["capture", "read"], order: 2, when: "findings" },
+  { group: "capture", keys: [",", "."], action: "step", words: "key.step", hintWords: "answer.step", pages: ["capture", "read"], hint: ["capture", "read"], order: 0, when: "scrubbed" },
   { group: "capture", keys: ["n", "p"], action: "neighbours", words: "key.neighbours", hintWords: "hint.captures", pages: ["capture"], hint: ["capture"], order: 5 },
-  { group: "capture", keys: ["c"], action: "copy-response", words: "key.copy-response", pages: ["capture", "read"], hint: ["capture"], order: 6 },
+  { group: "capture", keys: ["c"], action: "copy-response", words: "key.copy-response", pages: ["capture", "read"], hint: ["capture", "read"], order: 6 },
   { group: "lane", keys: ["+", "-"], action: "zoom", words: "key.zoom", pages: ["capture", "read"] },
   { group: "lane", keys: ["0"], action: "whole", words: "key.whole", pages: ["capture", "read"] },
   { group: "lane", keys: ["ArrowLeft", "ArrowRight"], action: "frame", words: "key.frame", pages: ["capture", "read"] },
   { group: "lane", keys: ["Shift+ArrowLeft", "Shift+ArrowRight"], action: "gap", words: "key.gap", pages: ["capture", "read"] },
+  { group: "compare", keys: ["j", "k"], action: "differences", words: "key.differences", hintWords: "hint.differences", pages: ["compare"], hint: ["compare"], order: 1, when: "rows" },
+  { group: "compare", keys: ["1", "4"], between: "–", action: "section", words: "key.section", hintWords: "hint.section", pages: ["compare"], hint: ["compare"], order: 2, when: "rows" },
+  { group: "compare", keys: ["="], action: "same", words: "key.same", pages: ["compare"], hint: ["compare"], order: 4, when: "rows" },
+  { group: "compare", keys: ["s"], action: "swap", words: "key.swap", hintWords: "hint.swap", pages: ["compare"], hint: ["compare"], order: 3, when: "rows" },
   { group: "read", keys: ["1", "3"], between: "–", action: "tab", words: "key.tabs", hintWords: "hint.tabs", pages: ["read"], hint: ["read"], order: 3 },
   { group: "read", keys: ["s"], action: "save", words: "key.save", pages: ["read"], hint: ["read"], order: 7 },
 ];
@@ -96,7 +101,7 @@ export function listen(page, actions) {
     const sequence = first && `${first} ${event.key}`;
     first = "";
     if (sequence && run(sequence, event)) return;
-    if (run(alias(name(event)), event)) return;
+    if (run(name(event), event) || run(alias(name(event)), event)) return;
     if (event.key === "g") {
       first = "g";
       timer = setTimeout(() => (first = ""), 1200);
@@ -104,8 +109,8 @@ export function listen(page, actions) {
   });
 }
 
-/** Arrows do what j and k do, `=` is the unshifted `+`. */
-const alias = (key) => ({ ArrowDown: "j", ArrowUp: "k", "=": "+" })[key] ?? key;
+/** Arrows do what j and k do; `=` is the unshifted `+` where it has no meaning of its own. */
+const alias = (key) => ({ ArrowDown: "j", ArrowUp: "k", "=": "+" })[key] ?? "";
 
 /**
  * Fills the hint bar with the keys that are valid now.
@@ -113,10 +118,20 @@ const alias = (key) => ({ ArrowDown: "j", ArrowUp: "k", "=": "+" })[key] ?? key;
  * @param {Record<string, boolean>} [now] the conditions that hold
  */
 export function showHints(page, now = {}) {
-  const shown = KEYS.filter((entry) => entry.hint?.includes(page) && (!entry.when || page !== "list" || now[entry.when]));
+  const root = document.getElementById("hints");
+  const shown = KEYS.filter((entry) => entry.hint?.includes(page) && (!entry.when || now[entry.when]));
   shown.sort((a, b) => (a.order ?? 0) - (b.order ?? 0));
+  // In the past, Escape leads to the end first.
+  const wordsOf = (entry) => {
+    if (entry.action === "back" && now.scrubbed) return "answer.back";
+    if (entry.hintWords === "hint.rows") return page === "list" ? "key.move" : "key.frames";
+    return entry.hintWords ?? entry.words;
+  };
+  const key = shown.map((entry) => entry.action + wordsOf(entry)).join();
+  if (root.dataset.shown === key) return;
+  root.dataset.shown = key;
   fill(
-    document.getElementById("hints"),
-    shown.map((entry) => h("span", { class: "hint" }, keyCaps(entry, false), h("span", null, t(entry.hintWords === "hint.rows" ? (page === "list" ? "key.move" : "key.frames") : (entry.hintWords ?? entry.words))))),
+    root,
+    shown.map((entry) => h("span", { class: "hint" }, keyCaps(entry, false), h("span", null, t(wordsOf(entry))))),
   );
 }

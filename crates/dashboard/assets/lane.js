@@ -4,7 +4,7 @@ import { fill, h, icon, perFrame } from "./dom.js";
 import { duration, durationParts, seconds } from "./format.js";
 import { Drawing } from "./lanedraw.js";
 import { KINDS } from "./source.js";
-import { t } from "./words.js";
+import { carriedOf, t } from "./words.js";
 
 /** The window of a live stream: it doubles when it is full, so the scale changes rarely. */
 const FIRST_WINDOW = 5000;
@@ -29,7 +29,7 @@ export class Lane {
       h("div", { class: "lane-box" }, this.canvas, this.tip),
     );
     /** @type {[number, number] | null} what is shown, in milliseconds; `null`: all */
-    this.view = null;
+    this.view = selection.value.zoom;
     this.model = null;
     this.drawing = new Drawing(this.canvas);
     this.redraw = perFrame(() => this.#draw());
@@ -121,13 +121,23 @@ export class Lane {
     if (width >= whole) return this.fit();
     const share = (middle - from) / (to - from);
     const start = Math.min(Math.max(0, middle - width * share), whole - width);
-    this.view = [start, start + width];
-    this.redraw();
+    this.#look([start, start + width]);
   }
 
   fit() {
-    this.view = null;
+    this.#look(null);
+  }
+
+  /** Shows a part, and writes it into the address. */
+  #look(view) {
+    this.view = view;
+    this.selection.note({ zoom: view && [Math.floor(view[0]), Math.ceil(view[1])] });
     this.redraw();
+  }
+
+  /** Takes what is shown from the address again. */
+  restore() {
+    this.view = this.selection.value.zoom;
   }
 
   /** Moves what is shown so that a frame is in it. */
@@ -137,7 +147,7 @@ export class Lane {
     const [from, to] = this.view;
     if (at >= from && at <= to) return;
     const start = Math.max(0, at - (to - from) / 2);
-    this.view = [start, start + (to - from)];
+    this.#look([start, start + (to - from)]);
   }
 
   // The pointer
@@ -190,8 +200,7 @@ export class Lane {
     const [from, to] = this.view;
     const by = (pixels / this.canvas.clientWidth) * (to - from);
     const start = Math.min(Math.max(0, from + by), this.#whole() - (to - from));
-    this.view = [start, start + to - from];
-    this.redraw();
+    this.#look([start, start + to - from]);
   }
 
   #scrub(ms) {
@@ -232,7 +241,7 @@ export class Lane {
     this.canvas.classList.toggle("over", frame !== null);
     if (frame === null) return;
     const n = this.drawing.framesNear(frame);
-    const words = n > 1 ? t("lane.frames-here", { n }) : (source.row(frame)?.carried ?? "");
+    const words = n > 1 ? t("lane.frames-here", { n }) : carriedOf(source.row(frame)?.carried ?? "");
     fill(this.tip, h("b", null, n > 1 ? "" : `#${frame} `), `${seconds(source.at[frame])} s`, words && ` · ${words}`);
     const x = this.drawing.x(source.at[frame]);
     this.tip.style.left = `${Math.min(Math.max(4, x + 8), this.canvas.clientWidth - this.tip.offsetWidth - 4)}px`;

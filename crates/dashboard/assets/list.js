@@ -1,10 +1,12 @@
 // The page of all captures.
 import * as api from "./api.js";
 import { Captures } from "./captures.js";
-import { byId, fill, h, icon, throttle } from "./dom.js";
+import { byId, debounce, fill, h, icon, throttle } from "./dom.js";
 import { showEmpty } from "./empty.js";
 import { number } from "./format.js";
 import { listen, showHints } from "./keys.js";
+import { mark } from "./comparemark.js";
+import { locale } from "./language.js";
 import { follow } from "./live.js";
 import { severityMark, stateMark } from "./marks.js";
 import { SEGMENTS, segmentOf, tokens, withoutSegment } from "./query.js";
@@ -17,7 +19,7 @@ import { t } from "./words.js";
 const HANDED = 2000;
 
 const captures = new Captures();
-const state = { paused: false, pressed: false, copyLine: null };
+const state = { paused: false, pressed: false, copyLine: null, typing: false };
 
 const rows = new Rows(byId("rows"), { nearEnd: () => loadMore(), scrolled: () => rows.atTop() && captures.waiting.length && takeWaiting() });
 const search = new Search(byId("search"), { changed: (query) => show(query, { typed: true }), seen });
@@ -33,6 +35,19 @@ function seen() {
   };
 }
 
+/** Query and selected capture are in the address: a link opens the same list. */
+function writeAddress(push) {
+  const query = new URLSearchParams();
+  if (captures.query) query.set("q", captures.query);
+  if (rows.selected) query.set("sel", rows.selected);
+  const address = query.size ? `?${query}` : location.pathname;
+  if (push && address !== location.search) history.pushState(null, "", address);
+  else history.replaceState(null, "", address);
+}
+
+// Browsers take only so many changes of the address, and a held key makes thirty a second.
+rows.onSelect = debounce(() => writeAddress(false), 150);
+
 // Loading
 
 let asked = null;
@@ -42,7 +57,9 @@ async function show(query, { typed = false, remember = true } = {}) {
   captures.query = query;
   // What is being typed stays as it is.
   if (!typed) search.set(query);
-  if (remember) history.replaceState(null, "", query ? `?q=${encodeURIComponent(query)}` : location.pathname);
+  // A search is one step of the history, not one for each letter.
+  if (remember) writeAddress(!(typed && state.typing));
+  state.typing = typed;
   drawSegments();
   asked?.abort();
   const own = new AbortController();
@@ -187,7 +204,7 @@ function draw() {
   drawPill();
   drawSegments();
   drawNote();
-  showHints("list", { rows: !nothing, empty: nothing && !filtered });
+  showHints("list", { rows: !nothing, follows: !nothing, empty: nothing && !filtered });
 }
 
 function drawPill() {
@@ -288,6 +305,12 @@ function exportMenu(id, anchor) {
   openMenu(anchor, kinds.map((kind) => ({ label: t(`export.${kind}`), href: api.exportPath(id, kind) })));
 }
 
+function markSelected() {
+  mark(rows.selected);
+  rows.draw();
+  return true;
+}
+
 const selectedRow = () => rows.drawn.get(rows.selected ?? "")?.element;
 
 byId("pill").addEventListener("click", () => {
@@ -326,7 +349,7 @@ function relative(id) {
   if (!capture) return "";
   const ago = (Date.now() - new Date(capture.started_at).getTime()) / 1000;
   const [value, unit] = ago < 60 ? [ago, "second"] : ago < 3600 ? [ago / 60, "minute"] : ago < 86_400 ? [ago / 3600, "hour"] : [ago / 86_400, "day"];
-  return `${new Intl.RelativeTimeFormat("en").format(-Math.floor(value), unit)} · ${capture.started_at}`;
+  return `${new Intl.RelativeTimeFormat(locale).format(-Math.floor(value), unit)} · ${capture.started_at}`;
 }
 
 /** What the capture page needs to step through this list, and this page to come back to its place. */
@@ -352,6 +375,7 @@ listen("list", {
   enter: () => (rows.selected ? location.assign(`/captures/${rows.selected}`) : false),
   back: () => (captures.query ? show("") : false),
   delete: () => (rows.selected ? remove(rows.selected) : false),
+  mark: () => (rows.selected ? markSelected() : false),
   export: () => (selectedRow() ? exportMenu(rows.selected, selectedRow()) : false),
   pause: () => setPaused(!state.paused),
   newest: () => {
@@ -361,7 +385,16 @@ listen("list", {
   "copy-line": (which) => (captures.shown.length === 0 ? state.copyLine?.(which) : false),
 });
 
-addEventListener("popstate", () => show(new URLSearchParams(location.search).get("q") ?? "", { remember: false }));
+/** Shows what the address says. */
+async function showAddress() {
+  const query = new URLSearchParams(location.search);
+  const selected = query.get("sel");
+  state.typing = false;
+  await show(query.get("q") ?? "", { remember: false });
+  if (selected && selected !== rows.selected && captures.find(selected)) rows.select(selected, false);
+}
+
+addEventListener("popstate", showAddress);
 
 /** Where this list was left for a capture, if that is where the reader comes from. */
 function leftAt() {
@@ -375,7 +408,11 @@ function leftAt() {
   }
 }
 
-await show(new URLSearchParams(location.search).get("q") ?? "", { remember: false });
+await showAddress();
+if (location.hash === "#search") {
+  history.replaceState(null, "", location.pathname + location.search);
+  search.input.focus();
+}
 const left = leftAt();
 if (left) {
   while (captures.next !== null && captures.shown.length * rows.height < left.top + rows.root.clientHeight) await loadMore();

@@ -4,7 +4,7 @@ import { fill, h } from "./dom.js";
 import { clause } from "./format.js";
 import { copyButton } from "./shell.js";
 import { characters } from "./verdict.js";
-import { t } from "./words.js";
+import { meaningOf, t } from "./words.js";
 
 /** One choice. */
 export class OutputView {
@@ -73,7 +73,7 @@ export class OutputView {
     this.finish.dataset.key = key;
     this.finish.classList.toggle("later", later);
     const title = finish.source ? `${finish.source} (${finish.as_of})` : null;
-    fill(this.finish, h("span", { class: "chip mono" }, finish.reason), h("span", { title }, later ? t("answer.not-yet") : clause(finish.meaning ?? "")));
+    fill(this.finish, h("span", { class: "chip mono" }, finish.reason), h("span", { title }, later ? t("answer.not-yet") : clause(meaningOf(finish.reason, finish.meaning) ?? "")));
   }
 
   showLength(scrub) {

@@ -104,10 +104,10 @@ function fail(why) {
   problem.textContent = t("read.failed", { why });
 }
 
-function take(text) {
+function take(text, { keep = false } = {}) {
   field.value = text;
   body = new TextEncoder().encode(text);
-  view.selection.set({ frame: null, span: null, finding: null, at: null, opened: false });
+  if (!keep) view.selection.set({ frame: null, span: null, finding: null, at: null, opened: false });
   return read();
 }
 
@@ -192,4 +192,23 @@ listen("read", {
   "copy-response": () => copy(responseText),
   save: saveCapture,
 });
+view.onHints = (now) => showHints("read", now);
 showHints("read");
+
+// The page comes back in the other language with what was pasted, if that is not too much for the browser to keep.
+const KEPT = "teeline-pasted";
+addEventListener("teeline-language", () => {
+  try {
+    sessionStorage.setItem(KEPT, JSON.stringify([field.value, format.value]));
+  } catch {
+    // It has to be pasted again.
+  }
+});
+try {
+  const [text, name] = JSON.parse(sessionStorage.getItem(KEPT) ?? "[]");
+  sessionStorage.removeItem(KEPT);
+  if (name) format.value = name;
+  if (text) take(text, { keep: true });
+} catch {
+  // What is there is not ours.
+}

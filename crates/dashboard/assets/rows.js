@@ -2,6 +2,7 @@
 // only the cells that changed are written, so that focus, hover and selected text survive every update.
 import { fill, h, text } from "./dom.js";
 import { COMING, NEVER, clock, count, day, dayKey, durationParts, shortFormat } from "./format.js";
+import { marked } from "./comparemark.js";
 import { findingCounts, stateMark, stateOf, toolChips } from "./marks.js";
 import { reasonOf } from "./reason.js";
 import { Spark } from "./spark.js";
@@ -60,7 +61,8 @@ class Row {
     const open = state === "open";
     const started = new Date(summary.started_at);
     this.#once("id", summary.id, () => this.element.setAttribute("href", `/captures/${summary.id}`));
-    this.#once("mark", state, () => fill(this.mark, stateMark(state)));
+    const isMarked = marked() === summary.id;
+    this.#once("mark", `${state} ${isMarked}`, () => fill(this.mark, isMarked ? h("span", { class: "side", title: t("key.mark") }, "A") : stateMark(state)));
     this.#once("time", summary.started_at, () => {
       this.time.textContent = clock(started);
       this.time.title = "";
@@ -129,6 +131,8 @@ export class Rows {
     /** @type {Map<string, { row: Row, top: number }>} */
     this.drawn = new Map();
     this.selected = null;
+    /** Told that another row is selected. @type {(() => void) | null} */
+    this.onSelect = null;
     root.addEventListener("scroll", () => {
       this.draw();
       handlers.scrolled();
@@ -223,6 +227,7 @@ export class Rows {
 
   /** Selects a row and scrolls it into view, and no further than needed. */
   select(id, focus = true) {
+    if (id !== this.selected) this.onSelect?.();
     this.selected = id;
     const i = this.index?.get(id);
     if (i !== undefined) {

@@ -190,7 +190,7 @@ export class Search {
 
   /** `214 of 1,284`, nothing where all are shown. */
   showCount(shown, all) {
-    this.count.textContent = this.applied ? t("list.of", { shown, all }) : "";
+    this.count.textContent = this.applied ? t("list.shown-of", { shown, all }) : "";
     this.count.classList.toggle("short", false);
     this.count.dataset.short = this.applied ? number(shown) : "";
   }

@@ -1,11 +1,12 @@
 // What is selected, in one place and in the address: a link opens the same view, back and forward work.
 
-const NUMBERS = ["frame", "finding", "at"];
+const NUMBERS = ["frame", "finding", "at", "choice"];
 
 /**
  * @typedef {{ frame: number | null, span: [number, number] | null, finding: number | null, at: number | null,
- *   tab: string, opened: boolean }} Selected
- * `span`: frames `[first, last]`; `at`: the answer as it stood at this frame; `opened`: the frame's lines are shown
+ *   choice: number | null, tab: string, opened: boolean, filter: string, zoom: [number, number] | null }} Selected
+ * `span`: frames `[first, last]`; `at`: the answer as it stood at this frame; `opened`: the frame's lines are shown;
+ * `filter`: what the frames shown hold; `zoom`: the part of the lane that is shown, in milliseconds
  */
 
 export class Selection {
@@ -14,20 +15,25 @@ export class Selection {
     this.value = this.#read();
     addEventListener("popstate", () => {
       this.value = this.#read();
-      this.#tell({ scroll: true });
+      this.#tell({ scroll: true, from: "address" });
     });
   }
 
   /** @returns {Selected} */
   #read() {
     const query = new URLSearchParams(location.search);
-    const value = { frame: null, span: null, finding: null, at: null, tab: query.get("tab") ?? "answer", opened: query.has("open") };
+    const value = {
+      frame: null, span: null, finding: null, at: null, choice: null, zoom: null,
+      tab: query.get("tab") ?? "answer", opened: query.has("open"), filter: query.get("filter") ?? "",
+    };
     for (const name of NUMBERS) {
       const text = query.get(name);
       if (text !== null && /^\d+$/.test(text)) value[name] = Number(text);
     }
-    const span = /^(\d+)-(\d+)$/.exec(query.get("span") ?? "");
-    if (span) value.span = [Number(span[1]), Number(span[2])];
+    for (const name of ["span", "zoom"]) {
+      const range = /^(\d+)-(\d+)$/.exec(query.get(name) ?? "");
+      if (range && Number(range[1]) <= Number(range[2])) value[name] = [Number(range[1]), Number(range[2])];
+    }
     return value;
   }
 
@@ -40,7 +46,7 @@ export class Selection {
   #write(replace) {
     clearTimeout(this.timer);
     const query = new URLSearchParams(location.search);
-    const { frame, span, finding, at, tab, opened } = this.value;
+    const { frame, span, finding, at, choice, tab, opened, filter, zoom } = this.value;
     const put = (name, value) => (value === null ? query.delete(name) : query.set(name, String(value)));
     put("frame", frame);
     put("finding", finding);
@@ -48,6 +54,9 @@ export class Selection {
     put("span", span && span.join("-"));
     put("tab", tab === "answer" ? null : tab);
     put("open", opened && frame !== null ? 1 : null);
+    put("choice", choice);
+    put("filter", filter || null);
+    put("zoom", zoom && zoom.join("-"));
     const text = query.toString();
     const address = text ? `?${text}` : location.pathname;
     if (replace) history.replaceState(history.state, "", address);
@@ -61,6 +70,12 @@ export class Selection {
 
   #tell(how) {
     for (const listener of this.listeners) listener(this.value, how);
+  }
+
+  /** Changes what only the address has to know: who changed it has shown it already. */
+  note(change) {
+    this.value = { ...this.value, ...change };
+    this.#writeSoon();
   }
 
   /**

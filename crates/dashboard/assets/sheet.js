@@ -5,7 +5,7 @@ import { SEVERITIES, STATES, severityMark, stateMark } from "./marks.js";
 import { t } from "./words.js";
 
 const COLUMNS = [
-  ["everywhere", "list"],
+  ["everywhere", "list", "compare"],
   ["capture", "lane", "read"],
 ];
 

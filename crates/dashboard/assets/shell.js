@@ -1,9 +1,10 @@
 // What every page has: theme, the proxy's address, menus, toasts, the banner of a lost connection, the sheet.
 import { byId, fill, h, icon } from "./dom.js";
-import { t, translate } from "./words.js";
+import { language } from "./language.js";
 import { openSheet } from "./sheet.js";
+import { t, translate } from "./words.js";
 
-/** `list`, `capture` or `read`. */
+/** `list`, `capture`, `read` or `compare`. */
 export const page = document.body.dataset.page ?? "";
 /** The proxy's URL. */
 export const proxyUrl = document.body.dataset.proxy ?? "";
@@ -34,6 +35,13 @@ export function switchTheme() {
   root.dataset.theme = root.dataset.theme === "dark" ? "light" : "dark";
   setting.set("theme", root.dataset.theme);
   dispatchEvent(new Event("teeline-theme"));
+}
+
+/** The page in the other language. The view is in the address, so it comes back as it was. */
+function switchLanguage() {
+  setting.set("language", language === "zh" ? "en" : "zh");
+  dispatchEvent(new Event("teeline-language"));
+  location.reload();
 }
 
 /**
@@ -222,10 +230,15 @@ export const commonActions = {
   sheet: openSheet,
   "go-captures": () => location.assign("/"),
   "go-read": () => location.assign("/read"),
+  search: () => location.assign("/#search"),
   "leave-field": (_which, event) => event.target.blur(),
 };
 
-translate(document, setting.get("language") ?? "en");
+translate(document);
+const languageButton = byId("language");
+languageButton.textContent = language === "zh" ? "English" : "中文";
+languageButton.lang = language === "zh" ? "en" : "zh-CN";
+languageButton.addEventListener("click", switchLanguage);
 byId("theme").addEventListener("click", switchTheme);
 byId("keys").addEventListener("click", openSheet);
 byId("copy-proxy").addEventListener("click", (event) => copy(proxyUrl, event.currentTarget));

@@ -125,6 +125,8 @@ export class StoredFrames extends Frames {
     /** @type {Map<number, Promise<void>>} */
     this.loading = new Map();
     this.failure = null;
+    /** Fetches what else failed again. @type {(() => void) | null} */
+    this.onRetry = null;
   }
 
   /** Fetches the columns of frames that are not here yet. Gives how many came. */
@@ -194,6 +196,7 @@ export class StoredFrames extends Frames {
   /** Tries what failed again. */
   retry() {
     this.failure = null;
+    this.onRetry?.();
     this.announce();
   }
 

@@ -2,7 +2,7 @@
 import { NEVER, duration, size } from "./format.js";
 import { stateOf, stateOfVerdict } from "./marks.js";
 import { howBroken } from "./reason.js";
-import { t } from "./words.js";
+import { sentenceOf, t } from "./words.js";
 
 /** Characters as people count them: a pair of surrogates is one. */
 export function characters(text) {
@@ -38,16 +38,16 @@ function answerWords({ choices, characters: n, calls }) {
   else if (n > 0) parts.push(t("verdict.one-answer", { characters: n }));
   else parts.push(calls > 0 ? t("verdict.no-text") : t("verdict.no-answer"));
   if (calls > 0) parts.push(t("verdict.calls", { n: calls }));
-  return parts.join(", ");
+  return parts.join(t("verdict.list"));
 }
 
 function finishedWords(reading, counts) {
   if (reading.format === "unknown") return [{ text: t("verdict.not-a-stream", { size: size(reading.counts.bytes) }) }];
   const found = amounts(reading);
-  const pieces = [{ text: `${answerWords(found)}; ` }];
-  if (found.bad > 0) pieces.push({ text: `${t("verdict.bad-arguments", { n: found.bad })}.`, tone: "red" });
-  else if (counts.error + counts.warning + counts.note > 0) pieces.push({ text: `${t("verdict.findings", counts)}.` });
-  else pieces.push({ text: `${t("verdict.nothing-wrong")}.` });
+  const pieces = [{ text: `${answerWords(found)}${t("verdict.then")}` }];
+  if (found.bad > 0) pieces.push({ text: `${t("verdict.bad-arguments", { n: found.bad })}${t("verdict.stop")}`, tone: "red" });
+  else if (counts.error + counts.warning + counts.note > 0) pieces.push({ text: `${t("verdict.findings", counts)}${t("verdict.stop")}` });
+  else pieces.push({ text: `${t("verdict.nothing-wrong")}${t("verdict.stop")}` });
   return pieces;
 }
 
@@ -72,13 +72,13 @@ function brokenWords(reading, pasted) {
   const cut = finding(reading, "cut");
   if (cut && cut.frame !== null) return t(pasted ? "verdict.paste-cut" : "verdict.cut", { frame: cut.frame });
   const worst = ["too-large", "no-end"].map((id) => finding(reading, id)).find(Boolean);
-  return worst ? lowerFirst(worst.message) : t("verdict.no-end");
+  return worst ? lowerFirst(sentenceOf(worst)) : t("verdict.no-end");
 }
 
 function partialWords(reading) {
   const ids = ["no-start", "block-open", "block-unstarted", "block-restarted"];
   const worst = ids.map((id) => finding(reading, id)).find(Boolean);
-  return worst ? lowerFirst(worst.message) : t("verdict.piece");
+  return worst ? lowerFirst(sentenceOf(worst)) : t("verdict.piece");
 }
 
 function upstreamWords(summary) {
@@ -94,12 +94,12 @@ const endTime = (summary) => (summary.duration_ms === null ? NEVER : duration(su
 function failedWords(summary, reading, ending) {
   if (summary.state === "failed") {
     const why = ending?.failed ? `${ending.failed.message} (${ending.failed.kind})` : (summary.end_reason ?? "");
-    return summary.status ? t("verdict.no-response", { why, status: summary.status }) : `${t("reason.no-response")}: ${why}.`;
+    return summary.status ? t("verdict.no-response", { why, status: summary.status }) : t("verdict.no-response-alone", { why });
   }
   const status = t("verdict.status", { status: summary.status });
   if (!reading.error) return status;
   const { type, message } = reading.error;
-  return `${status.replace(/\.$/, ":")} ${type ? t("verdict.error", { type, message }) : message}`;
+  return t("verdict.status-error", { status: summary.status, error: type ? t("verdict.error", { type, message }) : message });
 }
 
 /**

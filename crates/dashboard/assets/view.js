@@ -15,7 +15,7 @@ import { Provenance } from "./provenance.js";
 import { Selection } from "./selection.js";
 import { openMenu } from "./shell.js";
 import { verdict } from "./verdict.js";
-import { t } from "./words.js";
+import { carriedOf, t } from "./words.js";
 
 const WIDE = matchMedia("(min-width: 1200px)");
 const NARROW = matchMedia("(max-width: 899px)");
@@ -61,6 +61,8 @@ export class View {
       this.frameBar,
     );
     this.model = null;
+    /** Told which keys do something whenever that may have changed. @type {((now: Record<string, boolean>) => void) | null} */
+    this.onHints = null;
     this.frames.onRows = () => this.model && this.#frameBar(this.selection.value.frame);
     this.selection.onChange((value, how) => this.#selected(value, how));
     for (const query of [WIDE, NARROW]) query.addEventListener("change", () => this.#tabs());
@@ -107,8 +109,15 @@ export class View {
     this.answer.show(shared);
     this.frames.show(shared);
     this.findings.show(shared);
+    this.#hints();
     if (first) this.#openFindings();
     if (first) requestAnimationFrame(() => this.#selected(this.selection.value, { scroll: true }));
+  }
+
+  /** Says which keys do something now. */
+  #hints() {
+    const { reading, source } = this.model;
+    this.onHints?.({ rows: source.count > 0, findings: reading.findings.length > 0, scrubbed: this.selection.value.at !== null, follows: this.open });
   }
 
   /** Writes what goes on by itself while a stream is open. */
@@ -278,7 +287,9 @@ export class View {
   #selected(value, how) {
     if (!this.model) return;
     this.#tabs();
-    this.lane.reveal(value.frame);
+    if (how.from === "address") this.lane.restore();
+    else this.lane.reveal(value.frame);
+    this.#hints();
     this.lane.redraw();
     this.answer.mark();
     this.frames.mark(how.scroll !== false && how.from !== "frames");
@@ -297,7 +308,7 @@ export class View {
       h("span", { class: "frame-link" }, `#${number(frame)}`),
       source.hasTimes && h("span", { class: "mono" }, `${seconds(source.at[frame])} s`),
       !Number.isNaN(since) && h("span", { class: "mono dim" }, delta(since)),
-      h("span", { class: "mono what" }, source.row(frame)?.carried ?? ""),
+      h("span", { class: "mono what" }, carriedOf(source.row(frame)?.carried ?? "")),
       h("span", { class: "grow" }),
       h("button", { class: "link", type: "button", onclick: () => this.selection.set({ tab: "frames", opened: true }, { replace: false }) }, t("frames.open")),
       h("button", { class: "icon-button", type: "button", "aria-label": t("close"), onclick: () => this.selection.set({ frame: null, span: null }) }, icon("close")),

@@ -1,6 +1,6 @@
 //! The scripts and styles, embedded in the program.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io::Write as _;
 
 use axum::extract::Path;
@@ -48,6 +48,19 @@ impl Assets {
             files.insert(name.into_owned(), File { content_type, plain, gzip });
         }
         Self { base: format!("/assets/{hash:016x}"), files }
+    }
+
+    /// The scripts that a script imports, directly or not, by name: a page asks for all of them at once, not for
+    /// one after another as they turn up.
+    pub(crate) fn modules(&self, script: &str) -> Vec<String> {
+        let mut needed = BTreeSet::new();
+        let mut unread = vec![script];
+        while let Some(file) = unread.pop().and_then(|name| self.files.get(name)) {
+            let source = std::str::from_utf8(&file.plain).unwrap_or_default();
+            let imported = source.split("from \"./").skip(1).filter_map(|rest| rest.split('"').next());
+            unread.extend(imported.filter(|name| needed.insert(*name)));
+        }
+        needed.into_iter().map(str::to_owned).collect()
     }
 }
 

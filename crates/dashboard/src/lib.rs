@@ -106,6 +106,7 @@ pub fn router(dashboard: Dashboard) -> Router {
         .route("/", get(pages::list))
         .route("/captures/{id}", get(pages::capture))
         .route("/read", get(pages::read))
+        .route("/compare", get(pages::compare))
         .route("/assets/{version}/{*file}", get(assets::asset))
         .route("/favicon.ico", get(assets::favicon))
         .route("/healthz", get(async || "ok"))

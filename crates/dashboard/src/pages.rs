@@ -18,103 +18,8 @@ struct Shell {
     proxy_port: String,
     upstreams_json: String,
     /// Scripts that the page's own one needs, to be asked for at once.
-    modules: &'static [&'static str],
+    modules: Vec<String>,
 }
-
-/// What the list imports, directly or not. A test holds these lists to the scripts.
-const LIST: [&str; 16] = [
-    "api.js",
-    "captures.js",
-    "dom.js",
-    "empty.js",
-    "format.js",
-    "keys.js",
-    "live.js",
-    "marks.js",
-    "query.js",
-    "reason.js",
-    "rows.js",
-    "search.js",
-    "sheet.js",
-    "shell.js",
-    "spark.js",
-    "words.js",
-];
-
-/// What the page of a capture imports.
-const CAPTURE: [&str; 33] = [
-    "answer.js",
-    "api.js",
-    "blocks.js",
-    "dom.js",
-    "ending.js",
-    "facts.js",
-    "findings.js",
-    "format.js",
-    "frames.js",
-    "gaps.js",
-    "json.js",
-    "jsontree.js",
-    "keys.js",
-    "lane.js",
-    "lanedraw.js",
-    "lanemarks.js",
-    "lines.js",
-    "live.js",
-    "marks.js",
-    "messages.js",
-    "openedframe.js",
-    "output.js",
-    "panes.js",
-    "provenance.js",
-    "reason.js",
-    "selection.js",
-    "sheet.js",
-    "shell.js",
-    "source.js",
-    "toolcard.js",
-    "verdict.js",
-    "view.js",
-    "words.js",
-];
-
-/// What the page that reads pasted streams imports.
-const READ: [&str; 34] = [
-    "answer.js",
-    "api.js",
-    "blocks.js",
-    "dom.js",
-    "ending.js",
-    "examples.js",
-    "facts.js",
-    "findings.js",
-    "format.js",
-    "frames.js",
-    "gaps.js",
-    "json.js",
-    "jsontree.js",
-    "keys.js",
-    "lane.js",
-    "lanedraw.js",
-    "lanemarks.js",
-    "lines.js",
-    "marks.js",
-    "messages.js",
-    "openedframe.js",
-    "output.js",
-    "panes.js",
-    "paste.js",
-    "provenance.js",
-    "reason.js",
-    "selection.js",
-    "sheet.js",
-    "shell.js",
-    "source.js",
-    "toolcard.js",
-    "verdict.js",
-    "view.js",
-    "words.js",
-];
 
 impl Shell {
     fn new(state: &State, page: &'static str) -> Self {
@@ -128,12 +33,7 @@ impl Shell {
             proxy_port: port.trim_end_matches('/').to_owned(),
             upstreams_json: serde_json::to_string(&state.dashboard.upstreams).unwrap_or_default(),
             proxy_url,
-            modules: match page {
-                "list" => &LIST,
-                "capture" => &CAPTURE,
-                "read" => &READ,
-                _ => &[],
-            },
+            modules: state.assets.modules(&format!("{page}.js")),
         }
     }
 }
@@ -161,10 +61,18 @@ struct ReadPage {
 }
 
 #[derive(Template)]
+#[template(path = "compare.html")]
+struct ComparePage {
+    shell: Shell,
+}
+
+#[derive(Template)]
 #[template(path = "problem.html")]
 struct ProblemPage {
     shell: Shell,
-    title: String,
+    /// The title's key in the catalogue of words.
+    key: &'static str,
+    title: &'static str,
     message: String,
 }
 
@@ -187,7 +95,7 @@ pub(crate) async fn capture(state: State, Path(id): Path<String>) -> Result<Resp
     let found = blocking(&state, move |store| Ok(store.summary(store.find(&id)?)?)).await;
     let summary = match found {
         Ok(summary) => summary,
-        Err(error) => return problem(&state, error.status, "No such capture", error.message),
+        Err(error) => return problem(&state, error.status, &NO_CAPTURE, error.message),
     };
     let id = summary.id.to_string();
     let model = summary.model.unwrap_or_else(|| summary.path.clone());
@@ -207,23 +115,32 @@ pub(crate) async fn read(state: State) -> Result<Html<String>, ApiError> {
     render(&ReadPage { shell: Shell::new(&state, "read"), formats })
 }
 
+/// `GET /compare?a=&b=`
+pub(crate) async fn compare(state: State) -> Result<Html<String>, ApiError> {
+    render(&ComparePage { shell: Shell::new(&state, "compare") })
+}
+
 /// Any other path.
 pub(crate) async fn not_found(state: State, uri: Uri) -> Result<Response, ApiError> {
     problem(
         &state,
         StatusCode::NOT_FOUND,
-        "No such page",
+        &NO_PAGE,
         format!("There is nothing at {}.", uri.path()),
     )
 }
 
+/// Titles: their keys in the catalogue of words, and the words.
+type Title = (&'static str, &'static str);
+const NO_CAPTURE: Title = ("problem.no-capture", "No such capture");
+const NO_PAGE: Title = ("problem.no-page", "No such page");
+
 fn problem(
     state: &State,
     status: StatusCode,
-    title: &str,
+    &(key, title): &Title,
     message: String,
 ) -> Result<Response, ApiError> {
-    let page =
-        ProblemPage { shell: Shell::new(state, "problem"), title: title.to_owned(), message };
+    let page = ProblemPage { shell: Shell::new(state, "problem"), key, title, message };
     Ok((status, render(&page)?).into_response())
 }

@@ -128,7 +128,7 @@ async fn hostile_names_are_escaped() {
 /// The words that the templates hold are those of the catalogue, so that a language can replace them.
 #[tokio::test]
 async fn words_in_templates_are_those_of_the_catalogue() {
-    let words = include_str!("../../assets/words.js");
+    let words = include_str!("../../assets/english.js");
     let bench = bench();
     let id = bench.record(crate::support::WHOLE, teeline_capture::Ending::Clean).await;
     for path in

@@ -41,9 +41,9 @@ test("queries fall into words, phrases and filters", () => {
 
 test("every key that the scripts use has words", () => {
   const folder = new URL("../../assets/", import.meta.url);
-  for (const file of readdirSync(folder).filter((name) => name.endsWith(".js") && name !== "words.js")) {
+  for (const file of readdirSync(folder).filter((name) => name.endsWith(".js") && !/^(english|chinese)/.test(name))) {
     const source = readFileSync(new URL(file, folder), "utf8");
-    for (const [, key] of source.matchAll(/\bt\("([\w.-]+)"/g)) assert.notEqual(t(key, { n: 2 }), key, `${file}: ${key}`);
+    for (const [, key] of source.matchAll(/\bt\("([\w.-]+)"/g)) assert.notEqual(t(key, { n: 2, parts: "a", what: "a" }), key, `${file}: ${key}`);
     for (const [, key] of source.matchAll(/(?:words|hintWords): "([\w.-]+)"/g)) assert.ok(key === "hint.rows" || t(key) !== key, `${file}: ${key}`);
   }
 });
