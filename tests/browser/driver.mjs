@@ -1,15 +1,17 @@
 // Drives a real Chromium for the tests: a command a line on standard input, an answer a line on standard output.
-// The tests decide when; this file only carries out. Commands: goto, wait, wait_text, wait_count, text, texts, count,
-// click, press, fill, evaluate, viewport, theme, screenshot, problems, close.
+// The tests decide when; this file only carries out. A command's name and parameters are those of `commands` below.
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
 import { chromium } from "playwright-core";
 
+const axeSource = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const browser = await chromium.launch({
   executablePath: process.argv[2],
   args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync"],
 });
-const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, permissions: ["clipboard-read", "clipboard-write"] });
+const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: "en-US", colorScheme: "light", permissions: ["clipboard-read", "clipboard-write"] });
 const page = await context.newPage();
 page.setDefaultTimeout(30_000);
 
@@ -24,10 +26,28 @@ page.on("request", (request) => {
   const url = new URL(request.url());
   if (origin && url.origin !== origin && !["data:", "blob:", "about:"].includes(url.protocol)) problems.push(`request to ${request.url()}`);
 });
+// Tasks that hold the page up for longer than 50 ms, and what the policy refused.
+await context.addInitScript(() => {
+  globalThis.longTasks = [];
+  new PerformanceObserver((list) => globalThis.longTasks.push(...list.getEntries().map((entry) => Math.round(entry.duration)))).observe({ type: "longtask", buffered: true });
+  addEventListener("securitypolicyviolation", (event) => console.error(`the policy refused ${event.blockedURI} (${event.violatedDirective})`));
+});
+
+/** Clicks and keys since they were asked for. */
+let actions = 0;
+const first = (selector) => page.locator(selector).first();
+/** A point of an element, in shares of its width and height. */
+async function point(selector, [x, y]) {
+  const box = await first(selector).boundingBox();
+  return [box.x + box.width * x, box.y + box.height * y];
+}
 
 const commands = {
   async goto({ url }) { origin = new URL(url).origin; await page.goto(url); },
-  async wait({ selector }) { await page.locator(selector).first().waitFor(); },
+  async reload() { await page.reload(); },
+  async back() { await page.goBack(); },
+  async forward() { await page.goForward(); },
+  async wait({ selector }) { await first(selector).waitFor(); },
   async wait_text({ selector, text }) {
     await page.waitForFunction(
       ([s, t]) => [...document.querySelectorAll(s)].some((e) => (e.value ?? e.textContent ?? "").includes(t)), [selector, text]);
@@ -35,16 +55,44 @@ const commands = {
   async wait_count({ selector, count }) {
     await page.waitForFunction(([s, n]) => document.querySelectorAll(s).length === n, [selector, count]);
   },
-  async text({ selector }) { return page.locator(selector).first().textContent(); },
+  async until({ expression }) { await page.waitForFunction(expression); },
+  async text({ selector }) { return first(selector).textContent(); },
   async texts({ selector }) { return page.locator(selector).allTextContents(); },
   async count({ selector }) { return page.locator(selector).count(); },
-  async click({ selector }) { await page.locator(selector).first().click(); },
-  async press({ keys }) { await page.keyboard.press(keys); },
-  async fill({ selector, text }) { await page.locator(selector).first().fill(text); },
+  async click({ selector }) { actions += 1; await first(selector).click(); },
+  async click_at({ selector, at }) { actions += 1; await page.mouse.click(...(await point(selector, at))); },
+  async hover({ selector, at = [0.5, 0.5] }) { await page.mouse.move(...(await point(selector, at))); },
+  async hold({ selector, at = [0.5, 0.5] }) { await page.mouse.move(...(await point(selector, at))); await page.mouse.down(); },
+  async release() { await page.mouse.up(); },
+  async drag({ selector, from, to }) {
+    actions += 1;
+    await page.mouse.move(...(await point(selector, from)));
+    await page.mouse.down();
+    await page.mouse.move(...(await point(selector, to)), { steps: 8 });
+    await page.mouse.up();
+  },
+  async wheel({ selector, at = [0.5, 0.5], by }) { await page.mouse.move(...(await point(selector, at))); await page.mouse.wheel(0, by); },
+  async press({ keys }) { actions += 1; await page.keyboard.press(keys); },
+  async type({ text }) { await page.keyboard.type(text); },
+  async fill({ selector, text }) { await first(selector).fill(text); },
+  async select({ selector, value }) { actions += 1; await first(selector).selectOption(value); },
+  async clipboard() { return page.evaluate(() => navigator.clipboard.readText()); },
+  async set_clipboard({ text }) { await page.evaluate((value) => navigator.clipboard.writeText(value), text); },
+  async download({ selector }) {
+    actions += 1;
+    const [download] = await Promise.all([page.waitForEvent("download"), first(selector).click()]);
+    return { name: download.suggestedFilename(), text: await readFile(await download.path(), "utf8") };
+  },
   async evaluate({ expression }) { return page.evaluate(expression); },
   async viewport({ width, height }) { await page.setViewportSize({ width, height }); },
   async theme({ scheme }) { await page.emulateMedia({ colorScheme: scheme }); },
-  async screenshot({ path }) { await page.screenshot({ path }); },
+  async screenshot({ path }) { await page.screenshot({ path, animations: "disabled" }); },
+  async axe() {
+    await page.evaluate(axeSource);
+    const { violations } = await page.evaluate(() => axe.run(document, { resultTypes: ["violations"] }));
+    return violations.flatMap((rule) => rule.nodes.map((node) => `${rule.id}: ${node.target.join(" ")}: ${node.failureSummary?.replace(/\s+/g, " ")}`));
+  },
+  async actions() { return [actions, (actions = 0)][0]; },
   async url() { return page.url(); },
   async problems() { return problems.splice(0); },
 };

@@ -59,6 +59,16 @@ impl Browser {
         self.run("wait_text", json!({ "selector": selector, "text": text }));
     }
 
+    /// Waits until so many elements are there.
+    pub fn wait_count(&mut self, selector: &str, count: usize) {
+        self.run("wait_count", json!({ "selector": selector, "count": count }));
+    }
+
+    /// Waits until a JavaScript expression is true.
+    pub fn until(&mut self, expression: &str) {
+        self.run("until", json!({ "expression": expression }));
+    }
+
     /// The text of the first such element.
     pub fn text(&mut self, selector: &str) -> String {
         self.run("text", json!({ "selector": selector })).as_str().unwrap_or_default().to_owned()
@@ -74,6 +84,26 @@ impl Browser {
         self.run("click", json!({ "selector": selector }));
     }
 
+    /// Clicks a point of an element, in shares of its width and height.
+    pub fn click_at(&mut self, selector: &str, at: (f64, f64)) {
+        self.run("click_at", json!({ "selector": selector, "at": at }));
+    }
+
+    /// Moves the pointer to a point of an element.
+    pub fn hover(&mut self, selector: &str, at: (f64, f64)) {
+        self.run("hover", json!({ "selector": selector, "at": at }));
+    }
+
+    /// Drags from one point of an element to another.
+    pub fn drag(&mut self, selector: &str, from: (f64, f64), to: (f64, f64)) {
+        self.run("drag", json!({ "selector": selector, "from": from, "to": to }));
+    }
+
+    /// Turns the wheel over a point of an element.
+    pub fn wheel(&mut self, selector: &str, at: (f64, f64), by: i64) {
+        self.run("wheel", json!({ "selector": selector, "at": at, "by": by }));
+    }
+
     /// Presses a key or a combination, such as `Enter` or `Shift+ArrowLeft`.
     pub fn press(&mut self, keys: &str) {
         self.run("press", json!({ "keys": keys }));
@@ -82,6 +112,72 @@ impl Browser {
     /// Types into a field, replacing what is in it.
     pub fn fill(&mut self, selector: &str, text: &str) {
         self.run("fill", json!({ "selector": selector, "text": text }));
+    }
+
+    /// Types where the focus is.
+    pub fn type_text(&mut self, text: &str) {
+        self.run("type", json!({ "text": text }));
+    }
+
+    /// Goes back in the history.
+    pub fn back(&mut self) {
+        self.run("back", json!({}));
+    }
+
+    /// Goes forward in the history.
+    pub fn forward(&mut self) {
+        self.run("forward", json!({}));
+    }
+
+    /// Loads the page again.
+    pub fn reload(&mut self) {
+        self.run("reload", json!({}));
+    }
+
+    /// Where the page is: path and query.
+    pub fn address(&mut self) -> String {
+        let url = self.run("url", json!({}));
+        let url = url.as_str().unwrap_or_default();
+        url.split_once("://")
+            .and_then(|(_, rest)| rest.find('/').map(|at| rest[at..].to_owned()))
+            .unwrap_or_default()
+    }
+
+    /// What was copied.
+    pub fn clipboard(&mut self) -> String {
+        self.run("clipboard", json!({})).as_str().unwrap_or_default().to_owned()
+    }
+
+    /// Clicks what downloads; gives the file's name and its text.
+    pub fn download(&mut self, selector: &str) -> (String, String) {
+        let file = self.run("download", json!({ "selector": selector }));
+        let text = |name: &str| file[name].as_str().unwrap_or_default().to_owned();
+        (text("name"), text("text"))
+    }
+
+    /// Clicks, keys and drags since the last call.
+    pub fn actions(&mut self) -> u64 {
+        self.run("actions", json!({})).as_u64().unwrap_or_default()
+    }
+
+    /// Sets the window's size.
+    pub fn viewport(&mut self, width: u32, height: u32) {
+        self.run("viewport", json!({ "width": width, "height": height }));
+    }
+
+    /// What axe-core finds on the page as it is.
+    pub fn axe(&mut self) -> Vec<String> {
+        self.strings("axe")
+    }
+
+    fn strings(&mut self, command: &str) -> Vec<String> {
+        let found = self.run(command, json!({}));
+        found
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|one| one.as_str().map(str::to_owned))
+            .collect()
     }
 
     /// Runs JavaScript in the page.
@@ -96,13 +192,7 @@ impl Browser {
 
     /// Everything a page should never do, since the last call: console errors, CSP reports, foreign requests.
     pub fn problems(&mut self) -> Vec<String> {
-        let problems = self.run("problems", json!({}));
-        problems
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter_map(|p| p.as_str().map(str::to_owned))
-            .collect()
+        self.strings("problems")
     }
 }
 

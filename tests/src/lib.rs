@@ -6,6 +6,7 @@
     reason = "support for tests: whatever fails here is a failed test"
 )]
 
+mod board;
 mod browser;
 pub mod chat;
 mod http;
@@ -16,6 +17,7 @@ mod world;
 
 use std::path::{Path, PathBuf};
 
+pub use board::{Board, Exchange};
 pub use browser::Browser;
 pub use http::{Client, Response, get, get_json, request};
 pub use process::{Binary, Teeline, run, run_with_input};

@@ -122,12 +122,7 @@ pub(crate) async fn compare(state: State) -> Result<Html<String>, ApiError> {
 
 /// Any other path.
 pub(crate) async fn not_found(state: State, uri: Uri) -> Result<Response, ApiError> {
-    problem(
-        &state,
-        StatusCode::NOT_FOUND,
-        &NO_PAGE,
-        format!("There is nothing at {}.", uri.path()),
-    )
+    problem(&state, StatusCode::NOT_FOUND, &NO_PAGE, format!("There is nothing at {}.", uri.path()))
 }
 
 /// Titles: their keys in the catalogue of words, and the words.
