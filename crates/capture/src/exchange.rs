@@ -185,6 +185,10 @@ pub struct Import {
     pub response: Option<ResponseHead>,
     /// The body with the time of each piece, in microseconds since the start; `None` where no time is known.
     pub chunks: Vec<(Bytes, Option<u64>)>,
+    /// The chunks have their content coding undone, whatever the response's headers say.
+    pub decoded: bool,
+    /// Its moments, where they are known from elsewhere than the chunks.
+    pub moments: Option<Moments>,
     /// When it began; `None`: now.
     pub started_at: Option<Timestamp>,
     /// How it ended.

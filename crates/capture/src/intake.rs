@@ -147,8 +147,9 @@ impl Mask {
             return None;
         }
         let coding = record.response_header("content-encoding").unwrap_or_default();
-        let decoding = Decoding::new(&coding).ok().flatten();
-        record.kept_decoded = decoding.is_some();
+        let coded = !record.kept_decoded;
+        let decoding = Decoding::new(&coding).ok().flatten().filter(|_| coded);
+        record.kept_decoded |= decoding.is_some();
         Some(Self { secrets: secrets.clone(), decoding, broken: None, held: Vec::new(), offset: 0 })
     }
 

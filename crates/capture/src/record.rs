@@ -30,7 +30,8 @@ pub(crate) struct Record {
     pub(crate) ending: Option<Ending>,
     /// The body has no times: it was imported without.
     pub(crate) untimed: bool,
-    /// The body is kept with its content coding undone: of an error, so that secrets in it are masked.
+    /// The body is kept with its content coding undone: of an error, so that secrets in it are masked, and of
+    /// an import that came so.
     pub(crate) kept_decoded: bool,
     /// The format to read it as; `None`: detect.
     pub(crate) format: Option<String>,

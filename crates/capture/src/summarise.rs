@@ -104,7 +104,8 @@ pub(crate) fn ended(
     summary.sha256.clone_from(&record.sha256);
     if let Some(end) = record.moments.end_us {
         summary.ended_at = Some(summary.started_at.plus_micros(end));
-        summary.duration_ms = (!record.untimed).then(|| millis(end));
+        // Without times of its own, only what came with an import from elsewhere (0: nothing did).
+        summary.duration_ms = (!record.untimed || 0 < end).then(|| millis(end));
     }
     summary
 }

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use http::StatusCode;
 use serde::Deserialize;
 use teeline_assembler::{Assembly, End, FORMATS, Format, Options};
-use teeline_capture::{CaptureId, Ending, Import, RequestHead, Store};
+use teeline_capture::{CaptureId, Store};
 
 use crate::State;
 use crate::api::{blocking, json};
@@ -91,31 +91,17 @@ fn assemble(body: Bytes, format: Option<&'static Format>, keep_rows: bool) -> As
     assembly
 }
 
+/// What a pasted stream is listed under.
+const PASTED: &str = "pasted";
+
 /// Stores the text as a capture whose request is not known.
 fn import(
     store: &Store,
     body: &Bytes,
     format: Option<&'static Format>,
 ) -> Result<CaptureId, ApiError> {
-    let request = RequestHead {
-        upstream: "pasted".to_owned(),
-        method: String::new(),
-        target: String::new(),
-        url: String::new(),
-        version: "",
-        headers: Vec::new(),
-        client: None,
-    };
-    Ok(store.import(Import {
-        request,
-        request_body: Bytes::new(),
-        response: None,
-        chunks: vec![(body.clone(), None)],
-        started_at: None,
-        ending: Ending::Clean,
-        format: format.map(|format| format.name.to_owned()),
-        stamps: true,
-    })?)
+    let import = teeline_export::stream(body.clone(), PASTED, format.map(|format| format.name));
+    Ok(store.import(import)?)
 }
 
 /// The names of the formats, for the picker.

@@ -43,6 +43,8 @@ mod pieces;
 mod sse;
 mod stamp;
 mod text;
+mod unstamp;
 
 pub use decoder::{Counts, Decoder, FRAME_BOUND, Options};
 pub use frame::{Data, Frame, Framing, Stamp};
+pub use unstamp::unstamped;

@@ -5,7 +5,7 @@ use std::io::Write;
 use bytes::BytesMut;
 use serde::Serialize;
 use teeline_assembler::FrameRow;
-use teeline_capture::{CaptureId, Exchange, Piece, Store};
+use teeline_capture::{CaptureId, Ending, Exchange, Piece, Store};
 
 use crate::{ExportError, all_rows};
 
@@ -110,7 +110,11 @@ struct Timings {
 #[derive(Serialize)]
 struct Own {
     id: String,
+    upstream: String,
+    /// The path as the app sent it, the upstream's segment included.
+    path: String,
     state: &'static str,
+    ending: Option<Ending>,
     end_reason: Option<String>,
     frames: Vec<FrameTime>,
 }
@@ -161,6 +165,9 @@ fn entry(exchange: &Exchange, body: &[u8], frames: Vec<FrameTime>) -> Entry {
         timings,
         teeline: Own {
             id: summary.id.to_string(),
+            upstream: summary.upstream.clone(),
+            path: summary.path.clone(),
+            ending: exchange.ending.clone(),
             state: summary.state.as_str(),
             end_reason: summary.end_reason.clone(),
             frames,

@@ -1,4 +1,5 @@
-//! What leaves a capture: the forms in which people paste streams elsewhere (contract, section 5).
+//! What leaves a capture: the forms in which people paste streams elsewhere (contract, section 5); and how it
+//! comes back in.
 //!
 //! ```
 //! use teeline_capture::{Ending, RequestHead, ResponseHead, Store, StoreOptions};
@@ -34,8 +35,11 @@
 
 mod curl;
 mod har;
+mod import;
 mod pretty;
 mod stamped;
+
+pub use import::{ImportError, import, stream};
 
 use std::io::Write;
 
@@ -194,7 +198,8 @@ fn bytes(pieces: Pieces, out: &mut dyn Write) -> Result<(), ExportError> {
 fn encoded(store: &Store, id: CaptureId, out: &mut dyn Write) -> Result<(), ExportError> {
     if store.is_kept_decoded(id)? {
         return Err(ExportError::Nothing(
-            "the body of an error is kept decoded, so that no secret is left in it; use `raw`"
+            "this body is kept with its content coding undone (an error's so that no secret is left in it, \
+             an imported one as it came in); use `raw`"
                 .to_owned(),
         ));
     }

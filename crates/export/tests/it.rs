@@ -11,7 +11,7 @@ use teeline_assembler::{Assembly, End, Options, Reading};
 use teeline_capture::{
     CaptureId, Ending, Import, RequestHead, ResponseHead, Store, StoreOptions, Timestamp,
 };
-use teeline_export::{ExportError, Kind, export};
+use teeline_export::{ExportError, Kind, export, import};
 
 const CHAT: &str = "data: {\"id\":\"c\",\"object\":\"chat.completion.chunk\",\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"Hello\"},\"finish_reason\":null}]}\n\ndata: {\"id\":\"c\",\"object\":\"chat.completion.chunk\",\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
 
@@ -60,6 +60,8 @@ fn capture(
                 headers: headers(response),
             }),
             chunks: chunks.collect(),
+            decoded: false,
+            moments: None,
             started_at: Some("2026-01-02T03:04:05.678901Z".parse::<Timestamp>().unwrap()),
             ending: Ending::Clean,
             format: None,
@@ -131,7 +133,8 @@ fn a_stamped_export_reads_back_the_same_with_times() {
         let path = Some("/openai/v1/chat/completions".to_owned());
         let mut assembly = Assembly::new(Options { stamps: true, path, ..Options::default() });
         assembly.keep_rows(true);
-        assembly.push(Bytes::from(stamped), None);
+        let again = Bytes::from(stamped);
+        assembly.push(again.clone(), None);
         assembly.finish(End::Clean);
         assert_eq!(said(&assembly.reading()), said(&store.reading(id).unwrap()), "{name}");
         let times = |rows: Vec<teeline_assembler::FrameRow>| {
@@ -139,6 +142,20 @@ fn a_stamped_export_reads_back_the_same_with_times() {
         };
         let (_, rows) = store.frames(id, 0, 10_000).unwrap();
         assert_eq!(times(assembly.take_rows()), times(rows), "{name}");
+        // And as a capture it is the body again, byte for byte, with its times.
+        let [import] = <[Import; 1]>::try_from(import(again, None).unwrap()).unwrap();
+        let imported = store.import(import).unwrap();
+        let raw = |id| {
+            let mut out = Vec::new();
+            export(&store, id, Kind::Raw, &mut out).unwrap();
+            out
+        };
+        if !body.is_empty() {
+            assert_eq!(raw(imported), body, "{name}");
+            let (_, rows) = store.frames(id, 0, 10_000).unwrap();
+            let (_, again) = store.frames(imported, 0, 10_000).unwrap();
+            assert_eq!(times(again), times(rows), "{name}");
+        }
     }
 }
 
@@ -160,7 +177,7 @@ fn raw_is_the_body_after_decoding_and_encoded_before() {
     let failed = capture(&store, 500, &[("content-encoding", "gzip")], &coded, 7);
     assert_eq!(exported(&store, failed, Kind::Raw), CHAT);
     let error = export(&store, failed, Kind::RawEncoded, &mut Vec::new()).unwrap_err();
-    assert!(error.to_string().contains("kept decoded"), "{error}");
+    assert!(error.to_string().contains("content coding undone"), "{error}");
 }
 
 #[test]
@@ -294,4 +311,109 @@ fn the_curl_command_is_what_was_sent() {
             "{\"model\":\"m\",\"text\":\"it's $HOME\n`id`\"}",
         ]
     );
+}
+
+/// A HAR that this crate wrote says the same again, with the times.
+#[test]
+fn a_har_comes_back_in_as_it_left() {
+    let store = memory();
+    let coded = [("content-type", "text/event-stream"), ("content-encoding", "gzip")];
+    let mut bodies = fixtures();
+    bodies.push(("nothing".to_owned(), Vec::new()));
+    for (name, body) in bodies {
+        for (status, headers, body) in [
+            (200, &coded[..1], body.clone()),
+            (200, &coded[..], gzipped(&body)),
+            (429, &coded[..], gzipped(&body)),
+        ] {
+            let id = capture(&store, status, headers, &body, 41);
+            let [import] = <[Import; 1]>::try_from(
+                import(exported(&store, id, Kind::Har).into(), None).unwrap(),
+            )
+            .unwrap();
+            let again = store.import(import).unwrap();
+            let (before, after) = (store.reading(id).unwrap(), store.reading(again).unwrap());
+            assert_eq!(said(&before), said(&after), "{name}");
+            let at = |id| {
+                let (_, rows) = store.frames(id, 0, 10_000).unwrap();
+                rows.into_iter().map(|row| (row.at, row.offset, row.data)).collect::<Vec<_>>()
+            };
+            assert_eq!(at(id), at(again), "{name}");
+            let (before, after) = (store.exchange(id).unwrap(), store.exchange(again).unwrap());
+            assert_eq!(before.request, after.request, "{name}");
+            assert_eq!(before.response, after.response, "{name}");
+            assert_eq!(
+                (before.summary.path, before.summary.upstream, before.summary.state),
+                (after.summary.path, after.summary.upstream, after.summary.state)
+            );
+        }
+    }
+}
+
+fn gzipped(body: &[u8]) -> Vec<u8> {
+    use std::io::Write as _;
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(body).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// As a browser writes it: HTTP/2, no times of pieces, a body in Base64, an exchange that failed.
+#[test]
+fn a_browsers_har_comes_in() {
+    use base64::Engine as _;
+    let text = base64::engine::general_purpose::STANDARD.encode(CHAT);
+    let har = json!({"log": {"version": "1.2", "creator": {"name": "WebInspector", "version": "537.36"}, "pages": [], "entries": [
+        {"startedDateTime": "2026-11-30T01:02:03.456Z", "time": 812.0, "cache": {}, "_resourceType": "fetch",
+         "request": {"method": "POST", "url": "https://api.openai.com/v1/chat/completions?a=b", "httpVersion": "http/2.0",
+            "headers": [{"name": ":authority", "value": "api.openai.com"}, {"name": "authorization", "value": "Bearer planted-key-7"}],
+            "queryString": [], "cookies": [], "headersSize": -1, "bodySize": 20,
+            "postData": {"mimeType": "application/json", "text": "{\"model\":\"m\"}"}},
+         "response": {"status": 200, "statusText": "", "httpVersion": "http/2.0", "cookies": [], "redirectURL": "", "headersSize": -1,
+            "bodySize": -1, "headers": [{"name": "content-type", "value": "text/event-stream"}, {"name": "content-encoding", "value": "br"}],
+            "content": {"size": 3, "mimeType": "text/event-stream", "text": text, "encoding": "base64"}},
+         "timings": {"blocked": 2.0, "dns": -1, "connect": -1, "ssl": -1, "send": 0.5, "wait": 300.5, "receive": 509.0}},
+        {"startedDateTime": "2026-11-30T01:02:05Z", "time": 1, "cache": {}, "timings": {"send": 0, "wait": 1, "receive": 0},
+         "request": {"method": "GET", "url": "https://api.openai.com/v1/models", "httpVersion": "", "headers": [], "queryString": [],
+            "cookies": [], "headersSize": -1, "bodySize": 0},
+         "response": {"status": 0, "statusText": "", "httpVersion": "", "headers": [], "cookies": [], "content": {"size": 0, "mimeType": "x-unknown"},
+            "redirectURL": "", "headersSize": -1, "bodySize": -1, "_error": "net::ERR_CONNECTION_RESET"}},
+    ]}})
+    .to_string();
+    let store = memory();
+    let ids: Vec<CaptureId> = import(har.into(), None)
+        .unwrap()
+        .into_iter()
+        .map(|import| store.import(import).unwrap())
+        .collect();
+    let [whole, failed] = ids[..] else { panic!("{ids:?}") };
+    let reading = store.reading(whole).unwrap();
+    assert_eq!((reading.format, reading.outputs[0].text.as_str()), ("openai-chat", "Hello"));
+    let summary = store.summary(whole).unwrap();
+    assert_eq!(summary.upstream, "api.openai.com");
+    assert_eq!(summary.path, "/v1/chat/completions");
+    assert_eq!(summary.started_at.to_string(), "2026-11-30T01:02:03.456000Z");
+    // How long it took is in the HAR; when each piece came is not.
+    assert_eq!(summary.duration_ms, Some(812.0));
+    assert_eq!(summary.first_byte_ms, None);
+    let exchange = store.exchange(whole).unwrap();
+    assert_eq!(exchange.response.unwrap().version, "HTTP/2");
+    assert!(!format!("{:?}", exchange.request).contains("planted"));
+    assert_eq!(exported(&store, whole, Kind::Raw), CHAT);
+    let summary = store.summary(failed).unwrap();
+    assert_eq!(summary.state.as_str(), "failed");
+    assert_eq!(summary.end_reason.as_deref(), Some("upstream-closed: net::ERR_CONNECTION_RESET"));
+}
+
+#[test]
+fn what_cannot_come_in_is_named() {
+    for (file, word) in [
+        ("", "nothing"),
+        (" \n", "nothing"),
+        ("{\"log\":{\"entries\":[]}}", "no entries"),
+        ("{\"log\":{\"entries\":[{}]}}", "request"),
+        ("{\"log\":", "EOF"),
+    ] {
+        let error = import(file.into(), None).unwrap_err().to_string();
+        assert!(error.contains(word), "{file:?}: {error}");
+    }
 }

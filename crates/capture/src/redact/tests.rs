@@ -157,3 +157,20 @@ fn a_secret_over_a_chunk_edge_is_held() {
         assert_eq!(secrets.held(data.as_bytes()), held, "{data}");
     }
 }
+
+#[test]
+fn what_was_redacted_before_stays() {
+    let (once, _) = header("Authorization", &format!("Bearer {KEY}"));
+    let (twice, secrets) = header("Authorization", &once);
+    assert_eq!(once, twice);
+    // And only that: a key that merely begins so is redacted.
+    drop(secrets);
+    for odd in ["[redacted]", "redacted 51 bytes, 0123456z", "redacted x bytes, 01234567 sk-key"] {
+        let (kept, _) = header("X-Api-Key", odd);
+        assert_ne!(kept, format!("[{odd}]"), "{odd}");
+        assert!(!kept.contains("sk-key"), "{kept}");
+    }
+    let mut secrets = Secrets::default();
+    let once = redactor().url(&format!("https://h/v1?key={KEY}&x=1"), &mut secrets);
+    assert_eq!(redactor().url(&once, &mut secrets), once);
+}

@@ -88,6 +88,8 @@ impl Store {
             }
             other => other,
         });
+        record.kept_decoded =
+            import.decoded && record.response_header("content-encoding").is_some();
         record.untimed = import.chunks.iter().all(|(_, at)| at.is_none());
         record.format = import.format;
         record.stamps = import.stamps;
@@ -97,6 +99,9 @@ impl Store {
         let whole = Chunk { offset: 0, at_us: 0, bytes: &request };
         let mut segments = intake::request(std::iter::once(whole));
         segments.extend(import_body(&import.chunks, &secrets, &mut record));
+        if let Some(moments) = import.moments {
+            record.moments = moments;
+        }
         let started_at = import.started_at.unwrap_or_else(Timestamp::now);
         ImportRow { id: CaptureId::new(), started_at, record, segments }
     }

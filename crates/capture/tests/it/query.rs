@@ -50,6 +50,8 @@ data: [DONE]
                 request_body: Bytes::from(message),
                 response: (0 < status).then(|| response(status, headers)),
                 chunks: vec![(Bytes::from(body), Some(1000))],
+                decoded: false,
+                moments: None,
                 started_at: Some("2026-01-02T12:00:00Z".parse::<Timestamp>().unwrap()),
                 ending,
                 format: None,

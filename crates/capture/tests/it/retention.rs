@@ -46,6 +46,8 @@ fn what_is_too_old_goes() {
             request_body: Bytes::new(),
             response: Some(response(200, &SSE)),
             chunks: vec![(Bytes::from(chat("x")), Some(5))],
+            decoded: false,
+            moments: None,
             started_at: Some(Timestamp::from_micros(started_us)),
             ending: Ending::Clean,
             format: None,
