@@ -71,6 +71,7 @@ pub use exchange::{
 pub use frames::FrameMark;
 pub use id::{CaptureId, IdError};
 pub use live::{Change, LiveReading};
+pub use lock::serving;
 pub use pieces::Pieces;
 pub use query::{Query, QueryError, QueryKey};
 pub use redact::Redaction;

@@ -60,6 +60,14 @@ impl ServeLock {
     }
 }
 
+/// Where the dashboard is of the `serve` that was last started on this data folder. Whether it still runs, asking
+/// it tells.
+pub fn serving(dir: &Path) -> Option<String> {
+    let text = std::fs::read_to_string(dir.join(FILE)).ok()?;
+    let url = text.lines().nth(1)?.trim();
+    (!url.is_empty()).then(|| url.to_owned())
+}
+
 /// Who holds the lock.
 fn holder(file: &mut File) -> StoreError {
     let (mut pid, mut dashboard) = (0, String::new());

@@ -1,8 +1,10 @@
 //! What can be typed: the command line of the contract, section 1. Nothing is decided here.
 
-use std::{net::SocketAddr, path::PathBuf};
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+
+use crate::commands::replay::{Fail, Speed};
 
 /// A local HTTP debugging proxy for LLM APIs: your app's stream passes unchanged, and you see what was in it.
 #[derive(Debug, Parser)]
@@ -30,10 +32,22 @@ pub(crate) enum Command {
     Show(ShowArgs),
     /// Write one capture out as something to paste elsewhere
     Export(ExportArgs),
+    /// Store streams from files as captures: raw, stamped or HAR
+    Import(ImportArgs),
+    /// Follow captures as they happen
+    Tail(TailArgs),
     /// Delete captures for good
     Delete(DeleteArgs),
+    /// Answer as the upstream of a capture or a saved stream did
+    Replay(ReplayArgs),
+    /// Run a command with the base-URL variables set, and tell what its streams came to
+    Run(RunArgs),
     /// Tell what a finding means, why it matters and what to do
     Explain(ExplainArgs),
+    /// Print the completion script of a shell
+    Completions(CompletionsArgs),
+    /// Print the manual page
+    Man,
 }
 
 #[derive(Clone, Debug, Default, ClapArgs)]
@@ -201,6 +215,127 @@ pub(crate) struct DeleteArgs {
     pub(crate) which: WhichArgs,
     #[command(flatten)]
     pub(crate) store: StoreArgs,
+}
+
+#[derive(Clone, Debug, ClapArgs)]
+pub(crate) struct ImportArgs {
+    /// Files to import; `-`: standard input
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    /// Read streams as this format and do not detect it
+    #[arg(long = "as", value_name = "FORMAT")]
+    pub(crate) format: Option<String>,
+    /// Print JSON, one capture a line
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+}
+
+#[derive(Clone, Debug, ClapArgs)]
+pub(crate) struct TailArgs {
+    /// Print JSON: every change of a capture, one a line; with --follow every reading
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Follow one capture's answer as it grows; its id, or an unambiguous beginning of it
+    #[arg(long, value_name = "ID")]
+    pub(crate) follow: Option<String>,
+    /// Address of the running dashboard [default: the one that serves the store]
+    #[arg(long, value_name = "ADDR", env = "TEELINE_DASHBOARD")]
+    pub(crate) dashboard: Option<SocketAddr>,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+}
+
+#[derive(Clone, Debug, ClapArgs)]
+pub(crate) struct ReplayArgs {
+    /// Ids of captures, and files: raw, stamped or HAR
+    #[arg(value_name = "CAPTURE|FILE", required = true)]
+    pub(crate) sources: Vec<String>,
+    /// Address to listen on
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:4790")]
+    pub(crate) listen: SocketAddr,
+    /// How quickly: 2 is twice as quick as recorded, `max` has no pauses
+    #[arg(long, value_name = "N|max", default_value = "1")]
+    pub(crate) speed: Speed,
+    /// Begin again when every recording was played
+    #[arg(long = "loop")]
+    pub(crate) repeat: bool,
+    /// Allow listening on an address that other machines reach
+    #[arg(long)]
+    pub(crate) allow_remote: bool,
+    #[command(flatten)]
+    pub(crate) faults: FaultArgs,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+}
+
+/// Faults to put into what is replayed. Frames are counted from 0, as `teeline frames` lists them.
+#[derive(Clone, Debug, ClapArgs)]
+#[command(next_help_heading = "Faults")]
+pub(crate) struct FaultArgs {
+    /// Close the connection after so many frames
+    #[arg(long, value_name = "FRAMES")]
+    pub(crate) close_after: Option<u64>,
+    /// Reset the connection after so many frames
+    #[arg(long, value_name = "FRAMES", conflicts_with = "close_after")]
+    pub(crate) reset_after: Option<u64>,
+    /// Wait so many seconds before a frame
+    #[arg(long, value_name = "FRAME=SECONDS", value_parser = stall)]
+    pub(crate) stall: Option<(u64, Duration)>,
+    /// Leave a frame out
+    #[arg(long, value_name = "FRAME")]
+    pub(crate) drop_frame: Vec<u64>,
+    /// Send a frame twice
+    #[arg(long, value_name = "FRAME")]
+    pub(crate) repeat_frame: Vec<u64>,
+    /// Send a frame after the one that follows it
+    #[arg(long, value_name = "FRAME")]
+    pub(crate) swap_frame: Vec<u64>,
+    /// Send pieces of N bytes
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) chunk_size: Option<u32>,
+    /// Answer the first request with this status, or with `429*3` the first three
+    #[arg(long, value_name = "STATUS[*N]")]
+    pub(crate) fail: Option<Fail>,
+}
+
+fn stall(text: &str) -> Result<(u64, Duration), String> {
+    let parsed = text.split_once('=').and_then(|(frame, seconds)| {
+        let seconds = seconds.parse::<f64>().ok().filter(|s| (0.0..=86_400.0).contains(s))?;
+        Some((frame.parse().ok()?, Duration::from_secs_f64(seconds)))
+    });
+    parsed.ok_or_else(|| "must be a frame and seconds, such as 3=2.5".to_owned())
+}
+
+/// From which severity a finding fails a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FailOn {
+    #[default]
+    Error,
+    Warning,
+}
+
+#[derive(Clone, Debug, ClapArgs)]
+pub(crate) struct RunArgs {
+    /// Exit with 1 if a stream has a finding of this severity or above
+    #[arg(long, value_enum, value_name = "SEVERITY")]
+    pub(crate) fail_on: Option<FailOn>,
+    /// Write a report as CI systems read it (JUnit): a test case for each exchange
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) serve: ServeArgs,
+    /// The command and its arguments
+    #[arg(value_name = "CMD", required = true, last = true)]
+    pub(crate) command: Vec<String>,
+}
+
+#[derive(Clone, Debug, ClapArgs)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
 }
 
 #[derive(Clone, Debug, ClapArgs)]

@@ -30,6 +30,11 @@ pub(crate) fn inputs(args: &InputArgs) -> Vec<Input> {
 }
 
 impl Input {
+    /// The file at `path`; `-`: standard input.
+    pub(crate) fn at(path: &Path) -> Self {
+        Self { path: path.to_owned() }
+    }
+
     /// Its name for people.
     pub(crate) fn name(&self) -> String {
         if self.path == Path::new("-") {
@@ -39,7 +44,12 @@ impl Input {
         }
     }
 
-    fn open(&self) -> Result<Box<dyn Read>> {
+    /// Opens it.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be opened.
+    pub(crate) fn open(&self) -> Result<Box<dyn Read>> {
         if self.path == Path::new("-") {
             return Ok(Box::new(io::stdin().lock()));
         }

@@ -1,8 +1,10 @@
 //! teeline: a local HTTP debugging proxy for LLM APIs.
 
 mod args;
+mod base_urls;
 mod commands;
 mod config;
+mod dashboard_client;
 mod inputs;
 mod logging;
 mod output;
@@ -17,7 +19,10 @@ use clap::Parser as _;
 
 use crate::{
     args::{Args, Command},
-    commands::{delete, demo, explain, export, frames, list, read, serve, show},
+    commands::{
+        completions, delete, demo, explain, export, frames, import, list, read, replay, run, serve,
+        show, tail,
+    },
 };
 
 /// The exit code where the input could not be read or the call is wrong.
@@ -34,6 +39,12 @@ fn main() -> ExitCode {
         Some(Command::List(args)) => list::run(&args),
         Some(Command::Show(args)) => show::run(&args),
         Some(Command::Export(args)) => export::run(&args),
+        Some(Command::Import(args)) => import::run(&args),
+        Some(Command::Tail(args)) => tail::run(&args),
+        Some(Command::Replay(args)) => replay::run(&args),
+        Some(Command::Run(args)) => run::run(&args),
+        Some(Command::Completions(args)) => completions::run(&args),
+        Some(Command::Man) => completions::man(),
         Some(Command::Delete(args)) => delete::run(&args),
         Some(Command::Explain(args)) => explain::run(args.finding.as_deref()),
     };

@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, ensure};
 use bytes::Bytes;
 use teeline_capture::{Store, StoreOptions};
 
-use super::list;
+use super::{list, read};
 use crate::{args::ImportArgs, config, inputs::Input, output::Output};
 
 /// A larger file is refused: it is held in memory while it is stored. `teeline read` reads any size.
@@ -18,7 +18,7 @@ const LARGEST: u64 = 512 << 20;
 ///
 /// A file cannot be read, is too large, or means to be a HAR and is none. What was imported before stays.
 pub(crate) fn run(args: &ImportArgs) -> Result<ExitCode> {
-    let format = args.format.as_deref().map(super::read::known).transpose()?;
+    let format = args.format.as_deref().map(read::named_format).transpose()?;
     let store = Store::open_beside(&config::store_dir(&args.store)?, StoreOptions::default())?;
     let mut output = Output::new();
     for path in &args.files {

@@ -29,7 +29,8 @@ pub(crate) fn run(args: &ListArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn row(summary: &Summary) -> String {
+/// One capture as a line.
+pub(super) fn row(summary: &Summary) -> String {
     let started = local_time(&summary.started_at.to_string());
     let status = summary.status.map_or_else(|| "—".to_owned(), |status| status.to_string());
     let total = summary.duration_ms.map_or_else(|| "…".to_owned(), duration);

@@ -39,7 +39,8 @@ pub(crate) fn run(args: &ReadArgs) -> Result<ExitCode> {
     Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn named_format(name: &str) -> Result<&'static Format> {
+/// The format of this name.
+pub(super) fn named_format(name: &str) -> Result<&'static Format> {
     let Some(format) = format(name) else {
         let known: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
         bail!("--as {name} names no format; these are known: {}", known.join(" "));

@@ -20,7 +20,11 @@ use crate::{args::ServeArgs, config::Config, logging, output::say, stop, system}
 pub(crate) fn run(args: &ServeArgs) -> Result<ExitCode> {
     let config = Config::resolve(args)?;
     prepare();
-    runtime()?.block_on(async { Running::start(&config).await?.until_stopped().await })
+    runtime()?.block_on(async {
+        let running = Running::start(&config).await?;
+        running.announce(&config);
+        running.until_stopped().await
+    })
 }
 
 /// What a serving process does once: logging, and as many file descriptors as the system lets it have.
@@ -44,12 +48,15 @@ pub(crate) struct Running {
     proxy: JoinHandle<()>,
     dashboard: JoinHandle<std::io::Result<()>>,
     proxy_address: SocketAddr,
+    dashboard_url: String,
+    /// Name and URL of each upstream.
+    upstreams: Vec<(String, String)>,
     stop_proxy: CancellationToken,
     stop_dashboard: CancellationToken,
 }
 
 impl Running {
-    /// Starts all three and says that they are ready.
+    /// Starts all three.
     ///
     /// # Errors
     ///
@@ -90,19 +97,30 @@ impl Running {
             dashboard: tokio::spawn(teeline_dashboard::serve(dashboard_listener, dashboard)),
             store,
             proxy_address,
+            dashboard_url,
+            upstreams: shown,
             stop_proxy,
             stop_dashboard,
         };
-        say_where(config, proxy_address, &dashboard_url, &shown);
         if config.open {
-            system::open_in_browser(&dashboard_url);
+            system::open_in_browser(&running.dashboard_url);
         }
         Ok(running)
+    }
+
+    /// Says where everything is, and at last that it is ready.
+    pub(crate) fn announce(&self, config: &Config) {
+        say_where(config, self.proxy_address, &self.dashboard_url, &self.upstreams);
     }
 
     /// The proxy's address.
     pub(crate) fn proxy(&self) -> SocketAddr {
         self.proxy_address
+    }
+
+    /// Where the dashboard is.
+    pub(crate) fn dashboard_url(&self) -> &str {
+        &self.dashboard_url
     }
 
     /// Serves until the first signal, then lets open streams go on for the time of grace and stops.
@@ -121,6 +139,17 @@ impl Running {
                 "teeline is stopping; open streams may go on for a moment, once more stops at once",
             );
         }
+        self.stop().await?;
+        failed.map_or(Ok(ExitCode::SUCCESS), Err)
+    }
+
+    /// Lets open streams go on for the time of grace and stops. Gives the store, in which everything that was
+    /// recorded is on disk and can still be read.
+    ///
+    /// # Errors
+    ///
+    /// The store's last writes could not be waited for.
+    pub(crate) async fn stop(mut self) -> Result<Store> {
         self.stop_proxy.cancel();
         if !self.proxy.is_finished() {
             // A second signal ends the wait; what is open is found as interrupted at the next start.
@@ -133,9 +162,9 @@ impl Running {
         if !self.dashboard.is_finished() {
             let _ = (&mut self.dashboard).await;
         }
-        let store = self.store;
+        let store = self.store.clone();
         tokio::task::spawn_blocking(move || store.shutdown()).await?;
-        failed.map_or(Ok(ExitCode::SUCCESS), Err)
+        Ok(self.store)
     }
 }
 

@@ -36,6 +36,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<ExitCode> {
         let api = Upstream::start(answer).await.context("the scripted API found no free port")?;
         config.upstreams.push(NamedUpstream { name: UPSTREAM.to_owned(), url: api.url() });
         let running = Running::start(&config).await?;
+        running.announce(&config);
         let client = tokio::spawn(ask_for_everything(running.proxy()));
         let ended = running.until_stopped().await;
         client.abort();
