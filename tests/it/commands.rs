@@ -367,3 +367,67 @@ fn shells_and_man_are_served() {
         assert!(page.contains(word), "{word}");
     }
 }
+
+/// What the doctor finds, and its exit code.
+fn doctor(args: &[&str], variable: Option<&str>) -> (Option<i32>, Vec<Value>) {
+    let args = [&["doctor", "--json"], args].concat();
+    let mut command = Binary::command(args);
+    for name in ["OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "OPENAI_API_BASE", "OLLAMA_HOST"] {
+        command.env_remove(name);
+    }
+    command.envs(variable.map(|value| ("OPENAI_BASE_URL", value)));
+    let output = command.output().unwrap();
+    let text = string(&output.stdout);
+    let found = text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    (output.status.code(), found)
+}
+
+/// The first thing found by a check: level and message.
+fn of<'a>(found: &'a [Value], check: &str) -> (&'a str, &'a str) {
+    let this = found.iter().find(|one| one["check"] == check);
+    let this = this.unwrap_or_else(|| panic!("nothing about {check} in {found:?}"));
+    (text(&this["level"]), text(&this["message"]))
+}
+
+#[test]
+fn the_doctor_has_nothing_to_say_where_all_is_well() {
+    let world = World::start(|_| Script::answer("404 Not Found", &[], ""));
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data").display().to_string();
+    // Free ports, a folder that can be made, an upstream that answers, whatever it says.
+    let upstream = format!("default={}", world.upstream.url());
+    let free = ["--listen", "127.0.0.1:0", "--dashboard", "127.0.0.1:0", "--data-dir", &data];
+    let (code, found) = doctor(&[&free[..], &["--upstream", &upstream]].concat(), None);
+    assert_eq!(code, Some(0), "{found:?}");
+    assert_eq!(of(&found, "upstream").0, "ok");
+    let quiet = |one: &Value| one["level"] == "ok" || one["level"] == "note";
+    assert!(found.iter().all(quiet), "{found:?}");
+
+    // A teeline that runs is no fault, and a variable that leads through it is what is wanted.
+    let (proxy, dashboard) = (world.teeline.proxy.to_string(), world.teeline.dashboard.to_string());
+    let through = format!("http://{proxy}/openai/v1");
+    let data = world.data_dir();
+    let running = ["--offline", "--listen", &proxy, "--dashboard", &dashboard, "--data-dir", &data];
+    let (code, found) = doctor(&running, Some(&through));
+    assert_eq!(code, Some(0), "{found:?}");
+    assert!(of(&found, "proxy").1.contains("running"));
+    assert_eq!(of(&found, "OPENAI_BASE_URL").0, "ok");
+}
+
+#[test]
+fn the_doctor_finds_what_is_wrong() {
+    let other = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = other.local_addr().unwrap().to_string();
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data").display().to_string();
+    let mut args = vec!["--listen", &taken, "--dashboard", "127.0.0.1:0", "--data-dir", &data];
+    args.extend(["--upstream", "default=http://127.0.0.1:9"]);
+    let (code, found) = doctor(&args, Some("https://api.openai.com/v1"));
+    assert_eq!(code, Some(1));
+    assert_eq!(of(&found, "proxy").0, "error");
+    assert_eq!(of(&found, "upstream").0, "warning");
+    assert!(of(&found, "OPENAI_BASE_URL").1.contains("past teeline"));
+
+    let (code, found) = doctor(&["--config", "/does/not/exist.toml"], None);
+    assert_eq!((code, of(&found, "configuration").0), (Some(1), "error"));
+}

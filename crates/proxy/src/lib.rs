@@ -65,6 +65,7 @@ mod line;
 mod link;
 mod listen;
 mod page;
+mod probe;
 mod serve;
 mod spelling;
 mod tasks;
@@ -78,4 +79,5 @@ mod upstreams;
 
 pub use config::{Config, certificates};
 pub use listen::{BindError, Proxy};
+pub use probe::{Answer, probe};
 pub use upstreams::{Upstream, UpstreamError, Upstreams};

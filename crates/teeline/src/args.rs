@@ -42,6 +42,8 @@ pub(crate) enum Command {
     Replay(ReplayArgs),
     /// Run a command with the base-URL variables set, and tell what its streams came to
     Run(RunArgs),
+    /// Look for what would keep this from working here
+    Doctor(DoctorArgs),
     /// Tell what a finding means, why it matters and what to do
     Explain(ExplainArgs),
     /// Print the completion script of a shell
@@ -329,6 +331,18 @@ pub(crate) struct RunArgs {
     /// The command and its arguments
     #[arg(value_name = "CMD", required = true, last = true)]
     pub(crate) command: Vec<String>,
+}
+
+#[derive(Clone, Debug, ClapArgs)]
+pub(crate) struct DoctorArgs {
+    /// Print JSON, one look a line
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Ask no upstream
+    #[arg(long)]
+    pub(crate) offline: bool,
+    #[command(flatten)]
+    pub(crate) serve: ServeArgs,
 }
 
 #[derive(Clone, Debug, ClapArgs)]

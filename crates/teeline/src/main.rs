@@ -20,8 +20,8 @@ use clap::Parser as _;
 use crate::{
     args::{Args, Command},
     commands::{
-        completions, delete, demo, explain, export, frames, import, list, read, replay, run, serve,
-        show, tail,
+        completions, delete, demo, doctor, explain, export, frames, import, list, read, replay,
+        run, serve, show, tail,
     },
 };
 
@@ -43,6 +43,7 @@ fn main() -> ExitCode {
         Some(Command::Tail(args)) => tail::run(&args),
         Some(Command::Replay(args)) => replay::run(&args),
         Some(Command::Run(args)) => run::run(&args),
+        Some(Command::Doctor(args)) => doctor::run(&args),
         Some(Command::Completions(args)) => completions::run(&args),
         Some(Command::Man) => completions::man(),
         Some(Command::Delete(args)) => delete::run(&args),

@@ -3,6 +3,7 @@
 pub(crate) mod completions;
 pub(crate) mod delete;
 pub(crate) mod demo;
+pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod export;
 pub(crate) mod frames;

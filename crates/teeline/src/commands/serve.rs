@@ -62,8 +62,7 @@ impl Running {
     ///
     /// An upstream or certificate file is wrong, the store cannot be used, or a port is taken.
     pub(crate) async fn start(config: &Config) -> Result<Self> {
-        let upstreams = upstreams(config)?;
-        let extra_ca = extra_certificates(config)?;
+        let mut proxy_config = proxy_config(config)?;
         // Before the ports: a second teeline is told where the first one's dashboard is, and not that a port is taken.
         let store = open_store(config)?;
         let dashboard_listener = bind_dashboard(config.dashboard).await?;
@@ -71,16 +70,10 @@ impl Running {
         let dashboard_url = format!("http://{dashboard_address}");
         store.announce(&dashboard_url);
 
+        proxy_config.dashboard_url = Some(dashboard_url.clone());
+        let upstreams = proxy_config.upstreams.iter();
         let shown: Vec<(String, String)> =
-            upstreams.iter().map(|upstream| (upstream.name().to_owned(), upstream.url())).collect();
-        let proxy_config = teeline_proxy::Config {
-            upstreams,
-            allowed_hosts: config.allowed_hosts.clone(),
-            connect_timeout: config.connect_timeout,
-            grace: config.shutdown_grace,
-            extra_ca,
-            dashboard_url: Some(dashboard_url.clone()),
-        };
+            upstreams.map(|upstream| (upstream.name().to_owned(), upstream.url())).collect();
         let proxy = Proxy::bind(config.listen, proxy_config, store.recorder()).await?;
         let proxy_address = proxy.local_addr();
         let (stop_proxy, stop_dashboard) = (CancellationToken::new(), CancellationToken::new());
@@ -177,6 +170,22 @@ fn failure(
         Ok(Err(error)) => anyhow::Error::new(error).context(format!("{what} failed")),
         Err(error) => anyhow::Error::new(error).context(format!("{what} failed")),
     }
+}
+
+/// What the proxy is told. Where the dashboard is, is not known yet.
+///
+/// # Errors
+///
+/// An upstream or a certificate file is wrong.
+pub(crate) fn proxy_config(config: &Config) -> Result<teeline_proxy::Config> {
+    Ok(teeline_proxy::Config {
+        upstreams: upstreams(config)?,
+        allowed_hosts: config.allowed_hosts.clone(),
+        connect_timeout: config.connect_timeout,
+        grace: config.shutdown_grace,
+        extra_ca: extra_certificates(config)?,
+        dashboard_url: None,
+    })
 }
 
 fn upstreams(config: &Config) -> Result<Upstreams> {
