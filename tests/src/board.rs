@@ -226,6 +226,8 @@ impl Exchange {
             request_body: Bytes::from(self.request.to_string()),
             response: Some(response),
             chunks: self.chunks.into_iter().map(|(bytes, ms)| (bytes, Some(ms * 1000))).collect(),
+            decoded: false,
+            moments: None,
             started_at: self.at,
             ending: self.ending,
             format: None,
