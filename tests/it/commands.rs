@@ -188,6 +188,25 @@ fn tail_says_that_nothing_is_running() {
     assert!(string(&output.stderr).contains("no teeline serves the store"));
 }
 
+#[test]
+fn recording_is_paused_and_goes_on() {
+    let world = World::start(|_| Script::sse(hello()));
+    let data = world.data_dir();
+    let told = |command: &str| {
+        let output = run([command, "--data-dir", &data]);
+        assert!(output.status.success(), "{}", string(&output.stderr));
+        string(&output.stdout)
+    };
+    assert!(told("pause").starts_with("paused"));
+    let passed = world.ask().response();
+    assert_eq!(string(&passed.body), hello().concat());
+    assert!(told("resume").contains("1 exchanges"));
+    world.ask().response();
+    world.ended();
+    assert_eq!(world.api("/api/captures")["counts"]["all"], 1);
+    assert_eq!(world.api("/api/recording"), json!({"on": true, "passed": 1}));
+}
+
 /// A `teeline replay` and its address.
 struct Replaying {
     child: Child,

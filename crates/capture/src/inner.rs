@@ -13,6 +13,7 @@ use crate::database::{Database, IndexRow, SearchText};
 use crate::frames::Follower;
 use crate::live::Live;
 use crate::queue::Queue;
+use crate::retries::Retries;
 use crate::stream::{Hub, lock};
 use crate::writer::Command;
 use crate::{CaptureId, Change, Summary};
@@ -52,6 +53,7 @@ pub(crate) struct Inner {
     pub(crate) queue: Queue,
     pub(crate) commands: Mutex<Vec<Command>>,
     pub(crate) stopping: AtomicBool,
+    pub(crate) retries: Mutex<Retries>,
     /// Writes that failed.
     pub(crate) failures: AtomicU64,
     open: Mutex<HashMap<CaptureId, Arc<Live>>>,
@@ -71,6 +73,7 @@ impl Inner {
             queue: Queue::default(),
             commands: Mutex::default(),
             stopping: AtomicBool::new(false),
+            retries: Mutex::default(),
             failures: AtomicU64::new(0),
             open: Mutex::default(),
             settled: Condvar::new(),

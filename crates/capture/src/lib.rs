@@ -51,6 +51,7 @@ mod recovery;
 mod redact;
 mod request;
 mod retention;
+mod retries;
 mod scrub;
 mod segment;
 mod session;
@@ -70,7 +71,7 @@ pub use exchange::{
 };
 pub use frames::FrameMark;
 pub use id::{CaptureId, IdError};
-pub use live::{Change, LiveReading};
+pub use live::{Change, LiveReading, Recording};
 pub use lock::serving;
 pub use pieces::Pieces;
 pub use query::{Query, QueryError, QueryKey};

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
+use serde::Serialize;
 use teeline_assembler::Reading;
 use tokio::sync::watch;
 
@@ -18,6 +19,17 @@ pub enum Change {
     Capture(Arc<Summary>),
     /// A capture was deleted.
     Deleted(CaptureId),
+    /// Recording was paused, or goes on.
+    Recording(Recording),
+}
+
+/// Whether exchanges that begin are recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Recording {
+    /// They are.
+    pub on: bool,
+    /// How many passed unrecorded since the store was opened.
+    pub passed: u64,
 }
 
 /// The reading of an open capture as it grows.

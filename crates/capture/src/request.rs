@@ -7,6 +7,8 @@ use std::collections::HashMap;
 use serde::Deserialize as _;
 use serde_json::value::RawValue;
 
+use crate::retries::Retry;
+
 /// Longer bodies are not looked into.
 pub(crate) const LONGEST: usize = 8 << 20;
 
@@ -17,6 +19,8 @@ pub(crate) struct Asked {
     pub(crate) streamed: Option<bool>,
     /// The last message's text.
     pub(crate) message: String,
+    /// The earlier exchange that it repeats.
+    pub(crate) retry: Option<Retry>,
 }
 
 type Object<'a> = HashMap<String, &'a RawValue>;
@@ -33,6 +37,7 @@ impl Asked {
             model: object.get("model").or_else(|| object.get("modelId")).and_then(|raw| text(raw)),
             streamed: object.get("stream").and_then(|raw| raw.get().parse().ok()),
             message: message.map(|raw| last_text(raw, 8)).unwrap_or_default(),
+            retry: None,
         }
     }
 }

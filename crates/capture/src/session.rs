@@ -5,12 +5,14 @@ use std::time::{Duration, Instant};
 
 use teeline_assembler::Reading;
 
-use crate::database::{Database, SearchText};
+use crate::database::SearchText;
+use crate::inner::Inner;
 use crate::live::{Live, Progress};
 use crate::pieces::{Segments, request_body};
 use crate::reading::{Reader, unread};
 use crate::record::Record;
 use crate::request::Asked;
+use crate::stream::lock;
 use crate::{Ending, Piece, StoreError, Summary, summarise};
 
 /// Segments that are read at a turn: others wait, too.
@@ -65,14 +67,15 @@ impl Session {
         &mut self,
         live: &Live,
         progress: &Progress,
-        database: &Arc<Database>,
+        inner: &Inner,
     ) -> Result<Turn, StoreError> {
         if self.broken.is_some() {
             return Ok(Turn::Reached);
         }
-        self.ask(live, progress, database)?;
+        self.ask(live, progress, inner)?;
         let record = &progress.record;
-        let segments = Segments::response(Arc::clone(database), live.seq, Arc::clone(record));
+        let segments =
+            Segments::response(Arc::clone(&inner.database), live.seq, Arc::clone(record));
         let mut segments = segments.from(self.position);
         let mut pieces = Vec::new();
         for _ in 0..TURN {
@@ -94,18 +97,17 @@ impl Session {
     }
 
     /// Looks into the request, once its body is there.
-    fn ask(
-        &mut self,
-        live: &Live,
-        progress: &Progress,
-        database: &Arc<Database>,
-    ) -> Result<(), StoreError> {
+    fn ask(&mut self, live: &Live, progress: &Progress, inner: &Inner) -> Result<(), StoreError> {
         let moments = &progress.record.moments;
         let there = moments.request_end_us.or(moments.response_us).is_some() || progress.finished;
         if self.asked.is_none() && there {
-            let (body, _) = request_body(database, live.seq, &progress.record)?;
+            let (body, _) = request_body(&inner.database, live.seq, &progress.record)?;
             let fits = body.len() <= crate::request::LONGEST;
-            self.asked = Some(if fits { Asked::of(&body) } else { Asked::default() });
+            let mut asked = if fits { Asked::of(&body) } else { Asked::default() };
+            let mut retries = lock(&inner.retries);
+            retries.remember(live.id, live.started_at, &progress.record, &body);
+            asked.retry = retries.of(live.id);
+            self.asked = Some(asked);
         }
         Ok(())
     }
@@ -161,19 +163,17 @@ impl Session {
     }
 
     /// The capture for good.
-    pub(crate) fn finish(
-        &mut self,
-        live: &Live,
-        progress: &Progress,
-        database: &Arc<Database>,
-    ) -> Final {
+    pub(crate) fn finish(&mut self, live: &Live, progress: &Progress, inner: &Inner) -> Final {
         let record = &progress.record;
-        let segments = Segments::response(Arc::clone(database), live.seq, Arc::clone(record));
+        let segments =
+            Segments::response(Arc::clone(&inner.database), live.seq, Arc::clone(record));
         let mut missing = Vec::new();
         segments.from(self.position).finish(&mut missing);
         self.take(live, record, &mut missing);
         let ending = record.ending.clone().unwrap_or(Ending::Interrupted);
-        let asked = self.asked.take().unwrap_or_default();
+        let mut asked = self.asked.take().unwrap_or_default();
+        // The try before may have failed only since.
+        asked.retry = lock(&inner.retries).of(live.id);
         let mut reader = self.reader.take().unwrap_or_else(|| {
             Box::new(Reader::new(record, live.started_at, asked.streamed, false))
         });

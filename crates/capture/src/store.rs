@@ -21,7 +21,7 @@ use crate::redact::Redactor;
 use crate::retention::Retention;
 use crate::stream::{Hub, lock};
 use crate::writer::Writer;
-use crate::{Change, Recorder, Redaction, StoreError, folder, recovery, workers};
+use crate::{Change, Recorder, Recording, Redaction, StoreError, folder, recovery, workers};
 
 /// A store in memory keeps at most so many bytes.
 const IN_MEMORY: u64 = 256 << 20;
@@ -171,6 +171,20 @@ impl Store {
     /// Changes from now on. A receiver that lags more than 1,024 behind loses the oldest.
     pub fn feed(&self) -> broadcast::Receiver<Change> {
         self.inner().feed.subscribe()
+    }
+
+    /// Whether exchanges that begin are recorded.
+    pub fn recording(&self) -> Recording {
+        self.inner().hub.recording()
+    }
+
+    /// Pauses recording (`false`) or lets it go on. Exchanges under way are recorded to their end.
+    pub fn set_recording(&self, on: bool) -> Recording {
+        self.inner().hub.pause(!on);
+        let recording = self.recording();
+        // Nobody may be listening.
+        drop(self.inner().feed.send(Change::Recording(recording)));
+        recording
     }
 
     /// How many writes have failed since the store was opened: the disk was full, the file was held. What

@@ -15,7 +15,7 @@ use crate::lost::Lost;
 use crate::record::Record;
 use crate::redact::{Redactor, Secrets};
 use crate::segment::SEGMENT_BYTES;
-use crate::{CaptureId, Ending, Moments, ResponseView, Timestamp};
+use crate::{CaptureId, Ending, Moments, Recording, ResponseView, Timestamp};
 
 /// Bytes of one exchange that may wait for the writer whatever the others do (as long as all of them
 /// fit). More is counted as lost; one chunk always fits.
@@ -53,6 +53,9 @@ pub(crate) struct Hub {
     closed: AtomicBool,
     /// Exchanges that were not recorded at all.
     refused: AtomicU64,
+    paused: AtomicBool,
+    /// Exchanges that passed while it was paused.
+    passed: AtomicU64,
 }
 
 impl Hub {
@@ -67,6 +70,29 @@ impl Hub {
             arrivals: Mutex::default(),
             closed: AtomicBool::new(false),
             refused: AtomicU64::new(0),
+            paused: AtomicBool::new(false),
+            passed: AtomicU64::new(0),
+        }
+    }
+
+    /// Records no further exchange, or records again.
+    pub(crate) fn pause(&self, paused: bool) {
+        self.paused.store(paused, Ordering::Relaxed);
+    }
+
+    /// Whether an exchange that begins now passes unrecorded. It is counted then.
+    pub(crate) fn passes(&self) -> bool {
+        let paused = self.paused.load(Ordering::Relaxed);
+        if paused {
+            self.passed.fetch_add(1, Ordering::Relaxed);
+        }
+        paused
+    }
+
+    pub(crate) fn recording(&self) -> Recording {
+        Recording {
+            on: !self.paused.load(Ordering::Relaxed),
+            passed: self.passed.load(Ordering::Relaxed),
         }
     }
 

@@ -52,6 +52,8 @@ pub(crate) fn start(id: CaptureId, record: &Record, started_at: Timestamp) -> Su
         sha256: None,
         bytes_to_app: 0,
         spark: Spark { slot_ms: 25, bytes: Vec::new() },
+        retry: None,
+        retry_of: None,
     }
 }
 
@@ -66,8 +68,10 @@ pub(crate) fn open(
     summary.status = progress.record.status();
     summary.bytes = progress.bytes;
     summary.bytes_to_app = progress.bytes_to_app;
-    if let Some(model) = asked.and_then(|asked| asked.model.clone()) {
-        summary.model = Some(model);
+    if let Some(asked) = asked {
+        summary.model = asked.model.clone().or(summary.model);
+        summary.retry = asked.retry.map(|retry| retry.number);
+        summary.retry_of = asked.retry.and_then(|retry| retry.of);
     }
     if let Some((reading, reader)) = read {
         add_reading(&mut summary, reading);

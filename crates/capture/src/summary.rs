@@ -194,6 +194,13 @@ pub struct Summary {
     pub bytes_to_app: u64,
     /// New text over time.
     pub spark: Spark,
+    /// The how manieth retry of a request it is, as the client counts or as the same request failed within the
+    /// minute before; `None`: the first try.
+    #[serde(default)]
+    pub retry: Option<u64>,
+    /// The try before, if it was recorded.
+    #[serde(default)]
+    pub retry_of: Option<CaptureId>,
 }
 
 fn verdict<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Verdict>, D::Error> {

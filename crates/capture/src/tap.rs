@@ -39,6 +39,9 @@ impl Recorder {
 }
 
 fn admit(hub: &Arc<Hub>, request: RequestHead) -> Option<Arc<Stream>> {
+    if hub.passes() {
+        return None;
+    }
     let (record, secrets) = redacted(hub, request);
     let stream = Arc::new(Stream::new(Arc::clone(hub), record, secrets));
     hub.admit(&stream).then_some(stream)

@@ -46,7 +46,7 @@ fn turn(inner: &Inner, live: &Arc<Live>) {
     if session.finished {
         return;
     }
-    let result = guarded(|| session.advance(live, &progress, &inner.database));
+    let result = guarded(|| session.advance(live, &progress, inner));
     match result {
         Ok(Ok(Turn::More)) => {
             show(inner, live, &mut session, &progress);
@@ -80,17 +80,18 @@ fn end_or_show(
         show(inner, live, &mut session, progress);
         return;
     }
-    let mut finish = || guarded(|| session.finish(live, progress, &inner.database));
+    let mut finish = || guarded(|| session.finish(live, progress, inner));
     let last = match finish() {
         Ok(last) => last,
         Err(panic) => {
             tracing::error!(capture = %live.id, panic, "a fault in the reading of a capture");
             session.give_up(panic);
-            session.finish(live, progress, &inner.database)
+            session.finish(live, progress, inner)
         }
     };
     // The writer may wait for this lock: nothing is waited for under it.
     drop(session);
+    lock(&inner.retries).ended(&last.summary);
     let reading = Arc::new(last.reading);
     inner.save_final(FinalRow {
         live: Arc::clone(live),

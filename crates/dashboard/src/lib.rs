@@ -37,6 +37,7 @@ mod frames;
 mod live;
 mod pages;
 mod read;
+mod recording;
 mod security;
 mod undo;
 
@@ -120,6 +121,7 @@ pub fn router(dashboard: Dashboard) -> Router {
         .route("/api/captures/{id}/export", get(export::export))
         .route("/api/captures/{id}/provenance", get(api::provenance))
         .route("/api/captures/{id}/live", get(live::capture))
+        .route("/api/recording", get(recording::show).put(recording::set))
         .route("/api/live", get(live::feed))
         .route("/api/findings", get(api::findings))
         .route("/api/read", post(read::read).layer(DefaultBodyLimit::max(READ_LIMIT)))

@@ -38,12 +38,13 @@ fn sse<S: Stream<Item = Event> + Send + 'static>(
     Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE))
 }
 
-/// `GET /api/live`: `capture` with a Summary, `deleted` with an id. `missed` (no data of use) says that some
+/// `GET /api/live`: `capture` with a Summary, `deleted` with an id, `recording` when that is paused or goes on. `missed` (no data of use) says that some
 /// events were lost, so that the list has to be asked for again.
 pub(crate) async fn feed(state: State) -> impl IntoResponse {
     let events = BroadcastStream::new(state.dashboard.store.feed()).map(|change| match change {
         Ok(Change::Capture(summary)) => event("capture", summary.as_ref()),
         Ok(Change::Deleted(id)) => event("deleted", &serde_json::json!({ "id": id })),
+        Ok(Change::Recording(recording)) => event("recording", &recording),
         Err(BroadcastStreamRecvError::Lagged(n)) => {
             event("missed", &serde_json::json!({ "count": n }))
         }

@@ -36,6 +36,10 @@ pub(crate) enum Command {
     Import(ImportArgs),
     /// Follow captures as they happen
     Tail(TailArgs),
+    /// Let exchanges pass unrecorded until `resume`
+    Pause(RunningArgs),
+    /// Record again after `pause`
+    Resume(RunningArgs),
     /// Delete captures for good
     Delete(DeleteArgs),
     /// Answer as the upstream of a capture or a saved stream did
@@ -242,6 +246,13 @@ pub(crate) struct TailArgs {
     /// Follow one capture's answer as it grows; its id, or an unambiguous beginning of it
     #[arg(long, value_name = "ID")]
     pub(crate) follow: Option<String>,
+    #[command(flatten)]
+    pub(crate) running: RunningArgs,
+}
+
+/// Which running teeline is meant.
+#[derive(Clone, Debug, ClapArgs)]
+pub(crate) struct RunningArgs {
     /// Address of the running dashboard [default: the one that serves the store]
     #[arg(long, value_name = "ADDR", env = "TEELINE_DASHBOARD")]
     pub(crate) dashboard: Option<SocketAddr>,

@@ -1,30 +1,35 @@
 //! Asks the running teeline's dashboard: what another process of the same user is doing right now.
 
-use std::path::Path;
-
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use bytes::Bytes;
-use http_body_util::{BodyExt as _, Empty};
-use hyper::{Request, Response, body::Incoming};
+use http_body_util::{BodyExt as _, Full, Limited};
+use hyper::{Request, Response, body::Incoming, http::request};
 use hyper_util::rt::TokioIo;
+use serde_json::Value;
 use teeline_capture::serving;
 use teeline_decoder::{Decoder, Frame, Framing, Options};
 use teeline_finding::Findings;
 use tokio::net::TcpStream;
 
+use crate::{args::RunningArgs, config};
+
 /// A reading may be as large as a pasted stream.
 const EVENT_BOUND: usize = 256 << 20;
 
-/// An error's answer is not read further than this.
-const ERROR_BYTES: usize = 1 << 16;
+/// An answer that is no stream is not read further than this.
+const ANSWER_BYTES: usize = 1 << 16;
 
-/// The address of the dashboard that serves the store in `dir`.
+/// The address of the dashboard that is meant: the one that was named, else the one that serves the store.
 ///
 /// # Errors
 ///
-/// Nothing serves it.
-pub(crate) fn of_store(dir: &Path) -> Result<String> {
-    let url = serving(dir).with_context(|| {
+/// Nothing serves the store, or the configuration cannot be read.
+pub(crate) fn address(args: &RunningArgs) -> Result<String> {
+    if let Some(address) = args.dashboard {
+        return Ok(address.to_string());
+    }
+    let dir = config::store_dir(&args.store)?;
+    let url = serving(&dir).with_context(|| {
         format!(
             "no teeline serves the store in {}; start `teeline`, or pass --dashboard ADDR",
             dir.display()
@@ -47,7 +52,7 @@ impl Events {
     ///
     /// Nothing answers there, or it refuses.
     pub(crate) async fn open(address: &str, path: &str) -> Result<Self> {
-        let response = get(address, path).await?;
+        let response = ask(address, Request::get(path), Bytes::new()).await?;
         let options =
             Options { framing: Some(Framing::Sse), bound: EVENT_BOUND, ..Options::default() };
         Ok(Self {
@@ -83,8 +88,20 @@ impl Events {
     }
 }
 
-/// A GET whose answer is 200.
-async fn get(address: &str, path: &str) -> Result<Response<Incoming>> {
+/// Sends a small JSON body and gives the JSON that is answered.
+///
+/// # Errors
+///
+/// Nothing answers there, or it refuses.
+pub(crate) async fn put(address: &str, path: &str, body: &Value) -> Result<Value> {
+    let request = Request::put(path).header("content-type", "application/json");
+    let response = ask(address, request, body.to_string().into()).await?;
+    let body = Limited::new(response.into_body(), ANSWER_BYTES).collect().await;
+    Ok(serde_json::from_slice(&body.map_err(|error| anyhow!(error))?.to_bytes())?)
+}
+
+/// Sends a request whose answer has to be a success.
+async fn ask(address: &str, request: request::Builder, body: Bytes) -> Result<Response<Incoming>> {
     let connection = TcpStream::connect(address)
         .await
         .with_context(|| format!("no teeline answers at {address}; is it running?"))?;
@@ -92,7 +109,7 @@ async fn get(address: &str, path: &str) -> Result<Response<Incoming>> {
         hyper::client::conn::http1::handshake(TokioIo::new(connection)).await?;
     // It ends with the response, or with this program.
     tokio::spawn(driver);
-    let request = Request::get(path).header("host", address).body(Empty::<Bytes>::new())?;
+    let request = request.header("host", address).body(Full::new(body))?;
     let response = sender
         .send_request(request)
         .await
@@ -106,9 +123,8 @@ async fn get(address: &str, path: &str) -> Result<Response<Incoming>> {
 
 /// The message of the dashboard's error.
 async fn refusal(response: Response<Incoming>) -> Result<String> {
-    let body = http_body_util::Limited::new(response.into_body(), ERROR_BYTES);
-    let body = body.collect().await.map_err(|error| anyhow::anyhow!(error))?.to_bytes();
-    let error: serde_json::Value = serde_json::from_slice(&body)?;
+    let body = Limited::new(response.into_body(), ANSWER_BYTES).collect().await;
+    let error: Value = serde_json::from_slice(&body.map_err(|error| anyhow!(error))?.to_bytes())?;
     let message = error["error"]["message"].as_str().unwrap_or_default();
     ensure!(!message.is_empty(), "no message");
     Ok(message.to_owned())

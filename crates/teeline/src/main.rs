@@ -20,8 +20,8 @@ use clap::Parser as _;
 use crate::{
     args::{Args, Command},
     commands::{
-        completions, delete, demo, doctor, explain, export, frames, import, list, read, replay,
-        run, serve, show, tail,
+        completions, delete, demo, doctor, explain, export, frames, import, list, read, recording,
+        replay, run, serve, show, tail,
     },
 };
 
@@ -42,6 +42,8 @@ fn main() -> ExitCode {
         Some(Command::Import(args)) => import::run(&args),
         Some(Command::Tail(args)) => tail::run(&args),
         Some(Command::Replay(args)) => replay::run(&args),
+        Some(Command::Pause(args)) => recording::run(&args, false),
+        Some(Command::Resume(args)) => recording::run(&args, true),
         Some(Command::Run(args)) => run::run(&args),
         Some(Command::Doctor(args)) => doctor::run(&args),
         Some(Command::Completions(args)) => completions::run(&args),

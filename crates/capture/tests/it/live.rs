@@ -63,7 +63,7 @@ fn the_feed_says_a_beginning_changes_and_an_end() {
     let mut next = || {
         wait_for(&mut feed, |change| match change {
             Change::Capture(summary) => Some(summary),
-            Change::Deleted(_) => None,
+            Change::Deleted(_) | Change::Recording(_) => None,
         })
     };
     let first = next();

@@ -10,6 +10,7 @@ mod query;
 mod recording;
 mod redaction;
 mod retention;
+mod retries;
 
 use std::path::Path;
 use std::sync::Arc;

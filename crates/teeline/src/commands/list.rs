@@ -45,6 +45,9 @@ pub(super) fn row(summary: &Summary) -> String {
     for name in &summary.tool_names {
         row.push_str(&format!(" [{}]", escaped_line(name)));
     }
+    if let Some(number) = summary.retry {
+        row.push_str(&format!(" (retry {number})"));
+    }
     let findings = summary.findings;
     for (count, word) in
         [(findings.error, "error"), (findings.warning, "warning"), (findings.note, "note")]

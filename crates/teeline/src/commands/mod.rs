@@ -10,6 +10,7 @@ pub(crate) mod frames;
 pub(crate) mod import;
 pub(crate) mod list;
 pub(crate) mod read;
+pub(crate) mod recording;
 pub(crate) mod replay;
 pub(crate) mod run;
 pub(crate) mod serve;

@@ -10,8 +10,7 @@ use teeline_decoder::Frame;
 use super::{list, serve};
 use crate::{
     args::TailArgs,
-    config,
-    dashboard_client::{Events, of_store},
+    dashboard_client::{Events, address},
     output::{Output, escaped, escaped_line, say},
     stop,
 };
@@ -22,10 +21,7 @@ use crate::{
 ///
 /// No teeline is running, or it has no such capture.
 pub(crate) fn run(args: &TailArgs) -> Result<ExitCode> {
-    let address = match args.dashboard {
-        Some(address) => address.to_string(),
-        None => of_store(&config::store_dir(&args.store)?)?,
-    };
+    let address = address(&args.running)?;
     serve::runtime()?.block_on(async {
         tokio::select! {
             done = follow(args, &address) => done?,
