@@ -138,6 +138,7 @@ impl Candidate {
     pub(crate) fn text(&mut self, data: &str, error: &str, frame: &Frame, whole: bool) {
         if let Some(assembler) = &mut self.assembler {
             if assembler.text(data, frame, &mut self.draft) {
+                self.draft.log.known();
                 return;
             }
             if self.draft.is_over() && !frame.glued && !data.trim_ascii().is_empty() {

@@ -13,7 +13,7 @@ use crate::{
     llama_cpp, mistral_conversations, ollama, openai_assistants, openai_chat, openai_completions,
     openai_responses,
     response::Writer,
-    salyro_behavior, tgi, vercel_ui,
+    salyro_behavior, tgi, vercel_data, vercel_ui,
 };
 
 /// Every format that is read. The order means nothing: detection orders the tests.
@@ -35,6 +35,7 @@ pub static FORMATS: &[Format] = &[
     bedrock_converse::FORMAT,
     dashscope::FORMAT,
     vercel_ui::FORMAT,
+    vercel_data::FORMAT,
 ];
 
 /// The format of this name (contract 3.1).

@@ -75,7 +75,7 @@
 //!    | a final text (REPLACE, `done-mismatch`) | [`settle`](Draft::settle) |
 //!    | a text replaced without a word | [`replace`](Draft::replace) |
 //!    | a tool call's id and name | [`call_id`](Draft::call_id), [`call_name`](Draft::call_name) on a part of [`PartKind::Call`] |
-//!    | its arguments as text, as an object | [`append`](Draft::append), [`call_object`](Draft::call_object) |
+//!    | its arguments as text, as an object | [`append`](Draft::append), [`call_object`](Draft::call_object); first one, then the other: [`settle_call`](Draft::settle_call) |
 //!    | everything of it came | [`close_call`](Draft::close_call) |
 //!    | the whole answer begins anew; a part is no longer of it | [`start_over`](Draft::start_over), [`discard`](Draft::discard) |
 //!    | pieces come in another order than the answer's | a part's `order` |
@@ -139,6 +139,7 @@ mod tally;
 mod text;
 mod tgi;
 mod values;
+mod vercel_data;
 mod vercel_ui;
 mod view;
 

@@ -22,6 +22,8 @@ use crate::{
 
 use message::Message;
 
+pub(crate) use words::REASONS;
+
 pub(crate) const FORMAT: Format = Format {
     name: "vercel-ui",
     title: "Vercel AI SDK UI message stream",
@@ -33,7 +35,7 @@ pub(crate) const FORMAT: Format = Format {
         deltas: true,
         ..Rules::NONE
     },
-    reasons: words::REASONS,
+    reasons: REASONS,
     errors: &[(
         words::ABORTED,
         "The server gave the answer up before it was finished, mostly because the application asked for it.",

@@ -254,7 +254,7 @@ impl Detector {
             Some(b'[') if self.hint == Hint::Ndjson => (Candidate::None, ndjson),
             Some(b'[') => (Candidate::Array { at, next_seen: false }, None),
             _ if is_json(line, whole) => (Candidate::Value, None),
-            _ if is_coded(line, whole) => (Candidate::None, ndjson),
+            _ if coded(line, whole) => (Candidate::None, ndjson),
             _ => (Candidate::None, None),
         }
     }
@@ -332,7 +332,11 @@ fn is_json(line: &[u8], whole: Whole) -> bool {
 }
 
 /// A line of Vercel's data stream v1, `0:"text"`: a code, a colon and JSON.
-fn is_coded(line: &[u8], whole: Whole) -> bool {
+pub(crate) fn is_coded(line: &[u8]) -> bool {
+    coded(line, Whole::Yes)
+}
+
+fn coded(line: &[u8], whole: Whole) -> bool {
     match line {
         [b'0'..=b'9' | b'a'..=b'k', b':', value @ ..] => {
             !value.first().is_some_and(u8::is_ascii_whitespace) && is_json(value, whole)

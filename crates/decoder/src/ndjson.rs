@@ -6,6 +6,7 @@ use teeline_finding::{Findings, Kind, Place};
 use crate::{
     block::reads_whole,
     decoder::{Framer, Start},
+    detect::is_coded,
     frame::{Data, Frame},
     lines::{Ending, Ends, Line, Lines, Step, line_cap},
     stamp::Stamps,
@@ -70,8 +71,8 @@ impl Ndjson {
             stamp: stripped.stamp,
             ..Frame::default()
         };
-        if !frame.terminated && !frame.data.as_ref().is_some_and(|data| reads_whole(data.as_str()))
-        {
+        let is_whole = |data: &Data| reads_whole(data.as_str()) || is_coded(data.as_bytes());
+        if !frame.terminated && !frame.data.as_ref().is_some_and(is_whole) {
             findings.report(spot.place(), Kind::Cut { bytes: length });
         }
         Some(frame)

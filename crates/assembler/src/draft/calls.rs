@@ -2,9 +2,9 @@
 
 use teeline_finding::Kind;
 
-use crate::{frame_log::Deed, json::Json, text::Str};
+use crate::{equal::equal, frame_log::Deed, json::Json, text::Str};
 
-use super::{Draft, Part, PartId};
+use super::{Draft, Part, PartId, difference};
 
 /// Tool calls: parts of kind [`PartKind::Call`](super::PartKind::Call).
 impl Draft {
@@ -33,6 +33,20 @@ impl Draft {
         let call = &mut self.get_mut(part).call;
         call.complete = true;
         call.judged = true;
+    }
+
+    /// A call's arguments as a value that counts, whatever their text gave: another one is `done-mismatch`.
+    /// Text that says the same stays as it is.
+    pub fn settle_call(&mut self, part: PartId, arguments: Json<'_>, what: &str) {
+        let text = self.get(part).text.to_escaped().into_owned();
+        if !text.trim().is_empty() && self.get(part).has_deltas() {
+            if Json::parse(&text).is_ok_and(|json| equal(json, arguments)) {
+                return self.close_call(part);
+            }
+            let (kept, assembled) = difference(&arguments.compact(), &text);
+            self.report(Kind::DoneMismatch { what: what.to_owned(), kept, assembled });
+        }
+        self.call_object(part, arguments);
     }
 
     /// Everything of a call came: its arguments are judged now, once: `arguments-not-json`. Nothing is judged

@@ -3,8 +3,7 @@
 use teeline_finding::{Kind, excerpt};
 
 use crate::{
-    draft::{Draft, Key, PartId, PartKind, difference},
-    equal::equal,
+    draft::{Draft, Key, PartId, PartKind},
     json::{Json, Object},
     node::{Map, Node},
     response::Fields,
@@ -67,12 +66,12 @@ impl Tool {
             "tool-input-start" => "input-streaming",
             "tool-input-delta" => return Self::delta(part, chunk, draft),
             "tool-input-available" => {
-                Self::settle(key, part, chunk.get("input"), draft);
+                settle(key, part, chunk.get("input"), draft);
                 "input-available"
             }
             "tool-input-error" => {
                 self.refused = self.dynamic != Some(true);
-                Self::settle(key, part, chunk.get("input"), draft);
+                settle(key, part, chunk.get("input"), draft);
                 self.failure(part, kind, chunk, draft);
                 "output-error"
             }
@@ -132,23 +131,6 @@ impl Tool {
         }
     }
 
-    /// The input as a value: it counts, whatever the text gave.
-    fn settle(key: &Key, part: PartId, input: Option<Json<'_>>, draft: &mut Draft) {
-        let Some(input) = input else { return };
-        let text = draft.get(part).text.to_escaped().into_owned();
-        if !text.trim().is_empty() {
-            if Json::parse(&text).is_ok_and(|json| equal(json, input)) {
-                return draft.close_call(part);
-            }
-            if draft.get(part).has_deltas() {
-                let what = format!("the input of {key}");
-                let (kept, assembled) = difference(&input.compact(), &text);
-                draft.report(Kind::DoneMismatch { what, kept, assembled });
-            }
-        }
-        draft.call_object(part, input);
-    }
-
     /// The call failed: told once, since a bad input and its result both say so.
     fn failure(&mut self, part: PartId, kind: &str, chunk: &Object<'_>, draft: &mut Draft) {
         let text = string(kind, chunk, "errorText", draft);
@@ -193,6 +175,13 @@ impl Tool {
             let member = if self.refused { "rawInput" } else { "input" };
             fields.field(member, |value| value.part_json(part));
         }
+    }
+}
+
+/// The input as a value: it counts, whatever the text gave.
+fn settle(key: &Key, part: PartId, input: Option<Json<'_>>, draft: &mut Draft) {
+    if let Some(input) = input {
+        draft.settle_call(part, input, &format!("the input of {key}"));
     }
 }
 

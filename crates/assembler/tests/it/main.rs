@@ -26,4 +26,5 @@ mod salyro_behavior;
 mod support;
 mod tgi;
 mod unknown;
+mod vercel_data;
 mod vercel_ui;
