@@ -7,7 +7,7 @@ use std::{
 };
 
 use teeline_script::Script;
-use teeline_tests::{World, chat, eventually, text};
+use teeline_tests::{Dechunk, World, chat, eventually, text};
 
 const KILLS: u64 = 20;
 /// What the app got longer ago than this has to be on disk.
@@ -81,31 +81,4 @@ fn stream_until_killed(world: &mut World, round: u64) -> (Vec<u8>, Times, Instan
     reader.join().expect("the reader ends with the connection");
     let log = std::mem::take(&mut *log.lock().unwrap());
     (log.0, log.1, killed_at)
-}
-
-/// Takes the chunked coding off, however it is cut.
-#[derive(Default)]
-struct Dechunk {
-    size: Vec<u8>,
-    left: usize,
-}
-
-impl Dechunk {
-    fn push(&mut self, bytes: &[u8], body: &mut Vec<u8>) {
-        for &byte in bytes {
-            if 0 < self.left {
-                self.left -= 1;
-                // The last two bytes of a chunk are its line end.
-                if 1 < self.left {
-                    body.push(byte);
-                }
-            } else if byte == b'\n' {
-                let line = String::from_utf8_lossy(&self.size).trim().to_owned();
-                self.size.clear();
-                self.left = usize::from_str_radix(&line, 16).expect("a chunk's size") + 2;
-            } else {
-                self.size.push(byte);
-            }
-        }
-    }
 }

@@ -10,6 +10,8 @@ mod cli;
 mod commands;
 mod corpus;
 mod faults;
+mod hostile;
+mod injected;
 mod kill;
 mod memory;
 mod sdk;

@@ -101,3 +101,22 @@ fn the_container_publishes_on_loopback_only() {
         .collect();
     assert_eq!(ports, ["- \"127.0.0.1:4780:4780\"", "- \"127.0.0.1:4781:4781\""]);
 }
+
+#[test]
+fn every_claim_about_security_names_tests_that_exist() {
+    let page = fs::read_to_string(root().join("SECURITY.md")).expect("SECURITY.md is there");
+    let sources: Vec<String> =
+        files(".rs").iter().map(|path| fs::read_to_string(path).expect("text")).collect();
+    let (_, table) = page.split_once("| threat |").expect("the table is there");
+    let rows: Vec<&str> = table.lines().skip(2).filter(|line| line.starts_with('|')).collect();
+    assert!(15 <= rows.len());
+    for row in rows {
+        let tests = row.rsplit('|').nth(1).expect("a last column");
+        let names: Vec<&str> = tests.split('`').skip(1).step_by(2).collect();
+        assert!(!names.is_empty(), "no test is named: {row}");
+        for name in names {
+            let declared = format!("fn {name}(");
+            assert!(sources.iter().any(|text| text.contains(&declared)), "there is no test {name}");
+        }
+    }
+}

@@ -261,3 +261,35 @@ pub fn get_json(address: SocketAddr, target: &str) -> serde_json::Value {
     assert_eq!(response.status(), 200, "{target}: {}", String::from_utf8_lossy(&response.body));
     response.json()
 }
+
+/// Takes the chunked coding off, however it is cut.
+#[derive(Debug, Default)]
+pub struct Dechunk {
+    size: Vec<u8>,
+    left: usize,
+}
+
+impl Dechunk {
+    /// Adds what came; what of it is the body's goes to `body`.
+    ///
+    /// # Panics
+    ///
+    /// A chunk's size is no number.
+    pub fn push(&mut self, bytes: &[u8], body: &mut Vec<u8>) {
+        for &byte in bytes {
+            if 0 < self.left {
+                self.left -= 1;
+                // The last two bytes of a chunk are its line end.
+                if 1 < self.left {
+                    body.push(byte);
+                }
+            } else if byte == b'\n' {
+                let line = String::from_utf8_lossy(&self.size).trim().to_owned();
+                self.size.clear();
+                self.left = usize::from_str_radix(&line, 16).expect("a chunk's size") + 2;
+            } else {
+                self.size.push(byte);
+            }
+        }
+    }
+}

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 pub use board::{Board, Exchange};
 pub use browser::Browser;
-pub use http::{Client, Response, get, get_json, request};
+pub use http::{Client, Dechunk, Response, get, get_json, request};
 pub use process::{Binary, Teeline, run, run_with_input};
 pub use require::{Need, available, chromium, python, skipped};
 pub use world::{World, block_on, eventually, hex, sha256, text};

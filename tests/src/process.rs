@@ -112,6 +112,27 @@ impl Teeline {
         Self::spawn(Binary::command(args), data_dir)
     }
 
+    /// As [`Teeline::start`], in a shell that runs `prelude` first: limits of the process.
+    pub fn start_under(prelude: &str, data_dir: &Path, more: &[&str]) -> Self {
+        let mut args =
+            vec!["serve", "--listen", "127.0.0.1:0", "--dashboard", "127.0.0.1:0", "--data-dir"];
+        args.push(data_dir.to_str().expect("the path is UTF-8"));
+        args.extend_from_slice(more);
+        let plain = Binary::command(&args);
+        let mut shell = Command::new("sh");
+        shell
+            .args(["-c", &format!("{prelude}; exec \"$0\" \"$@\"")])
+            .arg(Binary::path())
+            .args(&args);
+        for (name, value) in plain.get_envs() {
+            match value {
+                Some(value) => shell.env(name, value),
+                None => shell.env_remove(name),
+            };
+        }
+        Self::spawn(shell, data_dir)
+    }
+
     /// Starts `command`, which has to print the ready line.
     pub fn spawn(mut command: Command, data_dir: &Path) -> Self {
         let mut child = command

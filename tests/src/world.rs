@@ -60,6 +60,19 @@ impl World {
         Self { upstream, teeline, folder }
     }
 
+    /// As [`World::start`], with teeline in a shell that runs `prelude` first.
+    pub fn start_under(
+        prelude: &str,
+        answer: impl Fn(&Request) -> Script + Send + Sync + 'static,
+    ) -> Self {
+        let upstream = block_on(Upstream::start(answer)).expect("a port is free");
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let named = format!("test={}", upstream.url());
+        let data = folder.path().join("data");
+        let teeline = Teeline::start_under(prelude, &data, &["--upstream", &named]);
+        Self { upstream, teeline, folder }
+    }
+
     /// Kills teeline as `kill -9` does and starts it again on the same folder.
     pub fn kill_and_restart(&mut self) {
         self.teeline.kill();

@@ -83,6 +83,12 @@ impl Checkpointer {
         }
     }
 
+    /// The log cannot grow: what is in it is moved into the file, so that it is begun anew and takes what is small.
+    pub(crate) fn make_room(&self) {
+        lock(&self.wanted).bytes = LOG_BYTES;
+        self.condvar.notify_one();
+    }
+
     /// Empties the log and (if `wipe`, else now and then) wipes the file, so that nothing that was deleted
     /// is left in them, and then tells those who wait.
     pub(crate) fn clean(&self, waiting: Vec<SyncSender<()>>, wipe: bool) {

@@ -180,6 +180,7 @@ impl Writer {
                     return;
                 }
                 Remedy::Lose(reason) => {
+                    self.checkpointer.make_room();
                     self.entries.iter_mut().for_each(|entry| entry.lose(&reason));
                     // What is left is small: it may fit where the bytes did not.
                     result = self.write(false);

@@ -20,6 +20,20 @@ pub(crate) fn raise_descriptor_limit() {
     }
 }
 
+/// A write beyond a limit on file sizes is to fail, like one to a full disk, and not to end the process: the app's
+/// streams go on. Has to be called on the runtime.
+pub(crate) fn survive_file_size_limit() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        // Once it was listened for, the signal's own effect is gone for good.
+        let kind = SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw());
+        if let Err(error) = signal(kind) {
+            tracing::warn!(%error, "a limit on file sizes would end this process");
+        }
+    }
+}
+
 /// Opens a page in the user's browser, and says so where that does not work.
 pub(crate) fn open_in_browser(url: &str) {
     let (program, arguments): (&str, &[&str]) = if cfg!(target_os = "macos") {

@@ -63,6 +63,7 @@ impl Running {
     /// An upstream or certificate file is wrong, the store cannot be used, or a port is taken.
     pub(crate) async fn start(config: &Config) -> Result<Self> {
         let mut proxy_config = proxy_config(config)?;
+        system::survive_file_size_limit();
         // Before the ports: a second teeline is told where the first one's dashboard is, and not that a port is taken.
         let store = open_store(config)?;
         let dashboard_listener = bind_dashboard(config.dashboard).await?;

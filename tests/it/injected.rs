@@ -1,0 +1,187 @@
+//! Whatever goes wrong with the recording, the app's stream does not notice, and the capture says what it lacks.
+
+use std::{net::SocketAddr, path::Path};
+
+use serde_json::{Value, json};
+use teeline_script::Script;
+use teeline_tests::{Client, Dechunk, World, chat, eventually, text};
+
+const PARTS: usize = 40;
+/// Large enough that a few parts fill every queue and file limit below.
+const PART: usize = 64 << 10;
+
+fn part(number: usize) -> String {
+    let word = format!("part {number} ").repeat(PART / 8);
+    chat::delta(0, &json!({ "content": word }))
+}
+
+/// Each part only when the app has the one before.
+fn answer() -> Script {
+    let script = (0..PARTS).fold(Script::sse_head(), |script, number| {
+        script.gate(&format!("part {number}")).chunk(part(number))
+    });
+    script.chunk(chat::finish(0, "stop")).chunk(chat::DONE).last_chunk()
+}
+
+/// The whole answer as a client gets it, acknowledged part by part: an app that is held up by anything stays here.
+fn stream_by_causality(world: &World, before_part: impl Fn(usize)) {
+    let mut client = world.ask();
+    let head = client.read_head();
+    assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+    let (mut decoder, mut seen) = (Dechunk::default(), Vec::new());
+    let mut due = 0;
+    for number in 0..PARTS {
+        before_part(number);
+        world.upstream.open_gate(&format!("part {number}"));
+        due += part(number).len();
+        while seen.len() < due {
+            let more = client.read_some().expect("the stream goes on");
+            assert!(!more.is_empty(), "the stream ended within part {number}");
+            decoder.push(&more, &mut seen);
+        }
+    }
+    let whole: String =
+        (0..PARTS).map(part).collect::<String>() + &chat::finish(0, "stop") + chat::DONE;
+    while seen.len() < whole.len() {
+        let more = client.read_some().expect("the end comes");
+        assert!(!more.is_empty(), "the connection ended before the body");
+        decoder.push(&more, &mut seen);
+    }
+    assert!(seen == whole.as_bytes(), "the bytes are not the upstream's");
+}
+
+/// The ranges of which the capture says that it lacks them.
+fn lacking(capture: &Value) -> Vec<(u64, u64)> {
+    let findings = capture["reading"]["findings"].as_array().expect("findings");
+    findings
+        .iter()
+        .filter(|finding| finding["id"] == "capture-incomplete")
+        .map(|finding| {
+            let place = |name: &str| finding["args"][name].as_u64().expect("a place");
+            (place("from"), place("to"))
+        })
+        .collect()
+}
+
+/// The program still does its work.
+fn goes_on(world: &World) {
+    let mut client = Client::connect(world.teeline.proxy);
+    client.request("POST", "/test/again", &[], b"{}");
+    let response = client.response();
+    assert!(response.whole);
+    assert!(String::from_utf8_lossy(&response.body).contains("part 39"));
+}
+
+#[test]
+fn a_file_that_cannot_grow_costs_the_app_nothing() {
+    // 512 bytes a block: the store's files end at 1 MiB.
+    let world = World::start_under("ulimit -f 2048", |_| answer());
+    stream_by_causality(&world, |_| {});
+    let capture = world.ended();
+    let total = capture["summary"]["bytes"].as_u64().expect("a number");
+    assert!(total > 2 << 20, "{total}");
+    let lacking = lacking(&capture);
+    assert!(!lacking.is_empty(), "{}", capture["reading"]["findings"]);
+    assert!(lacking.iter().all(|(from, to)| from < to && *to <= total), "{lacking:?} of {total}");
+    goes_on(&world);
+}
+
+#[test]
+fn a_store_that_another_program_holds_costs_the_app_nothing() {
+    let world = World::start(|_| answer());
+    let store = Path::new(&world.data_dir()).join("teeline.db");
+    let other = rusqlite::Connection::open(store).expect("the store is there");
+    stream_by_causality(&world, |number| {
+        if number == 3 {
+            other.execute_batch("BEGIN IMMEDIATE").expect("it can be held");
+        }
+        if number == PARTS - 3 {
+            other.execute_batch("COMMIT").expect("it can be let go");
+        }
+    });
+    let capture = world.ended();
+    // 2.5 MiB are within the queue's bounds: nothing is lost.
+    assert_eq!(lacking(&capture), []);
+    assert_eq!(capture["summary"]["bytes_to_app"], capture["summary"]["bytes"]);
+    goes_on(&world);
+}
+
+#[test]
+fn a_store_that_is_gone_costs_the_app_nothing() {
+    let world = World::start(|_| answer());
+    stream_by_causality(&world, |number| {
+        if number == 3 {
+            let data = world.data_dir();
+            for entry in std::fs::read_dir(&data).expect("the folder is there").flatten() {
+                let name = entry.file_name();
+                if name.to_string_lossy().starts_with("teeline.db") {
+                    std::fs::write(entry.path(), vec![0x5a; 1 << 16]).expect("it can be spoilt");
+                }
+            }
+        }
+    });
+    goes_on(&world);
+}
+
+/// Asks for live events and never reads them.
+fn stuck(address: SocketAddr, path: &str) -> Client {
+    let mut client = Client::connect(address);
+    client.request("GET", path, &[("Accept", "text/event-stream")], b"");
+    client
+}
+
+#[test]
+fn viewers_that_do_not_read_cost_the_app_nothing() {
+    let world = World::start(|_| answer());
+    let viewers = std::cell::RefCell::new(Vec::new());
+    stream_by_causality(&world, |number| {
+        if number == 2 {
+            let id = eventually("the capture", || {
+                let list = world.api("/api/captures?limit=1");
+                list["captures"][0]["id"].as_str().map(str::to_owned)
+            });
+            let own = format!("/api/captures/{id}/live");
+            let paths = ["/api/live", own.as_str()].repeat(8);
+            let all = paths.into_iter().map(|path| stuck(world.teeline.dashboard, path));
+            viewers.borrow_mut().extend(all);
+        }
+    });
+    let capture = world.ended();
+    assert_eq!(lacking(&capture), []);
+    assert_eq!(capture["reading"]["verdict"], "finished");
+    goes_on(&world);
+}
+
+#[test]
+fn more_than_can_be_queued_is_said_to_be_missing() {
+    // 48 MiB at once while nothing can be written: the queue of a stream holds 16 MiB.
+    let frame = chat::delta(0, &json!({ "content": "word ".repeat(200) }));
+    let chunk = format!("{:x}\r\n{frame}\r\n", frame.len());
+    let times = (48 << 20) / frame.len() as u64;
+    let world = World::start(move |request| {
+        if request.target.contains("again") {
+            return (0..PARTS)
+                .fold(Script::sse_head(), |script, n| script.chunk(part(n)))
+                .last_chunk();
+        }
+        Script::sse_head().repeat(chunk.clone(), times).last_chunk()
+    });
+    let store = Path::new(&world.data_dir()).join("teeline.db");
+    let other = rusqlite::Connection::open(store).expect("the store is there");
+    other.execute_batch("BEGIN IMMEDIATE").expect("it can be held");
+    let response = world.ask().response();
+    assert!(response.whole);
+    assert_eq!(response.body.len() as u64, times * frame.len() as u64);
+    other.execute_batch("COMMIT").expect("it can be let go");
+    let capture = world.ended();
+    let total = capture["summary"]["bytes"].as_u64().expect("a number");
+    assert_eq!(total, response.body.len() as u64);
+    let lacking = lacking(&capture);
+    assert!(!lacking.is_empty());
+    // What is there and what is missing are the whole.
+    let id = text(&capture["summary"]["id"]);
+    let kept = world.export(id, "raw").len() as u64;
+    let missing: u64 = lacking.iter().map(|(from, to)| to - from).sum();
+    assert_eq!(kept + missing, total, "{lacking:?}");
+    goes_on(&world);
+}
