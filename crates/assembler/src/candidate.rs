@@ -162,8 +162,7 @@ impl Candidate {
     pub(crate) fn bare(&mut self, event: &str) {
         let known = match &mut self.assembler {
             Some(assembler) => assembler.bare(event, &mut self.draft),
-            // So LangServe's and LangGraph's streams end (`FORMATS.md` G.7), whose format has no reader.
-            None => event == "end",
+            None => false,
         };
         if !known {
             self.draft.log.deed(Deed::Other, || "no data".to_owned());

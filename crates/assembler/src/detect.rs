@@ -1,5 +1,6 @@
 //! Which format is it: ordered tests on one frame, and the request's path as a hint (`FORMATS.md` 1).
 
+mod langchain;
 mod path;
 
 use teeline_decoder::Framing;
@@ -23,8 +24,8 @@ pub(crate) fn vote(event: &Event<'_>) -> Option<&'static str> {
     }
     match &event.object {
         Some(object) => object_vote(object, name),
-        None if is_message_list(event.json) => Some("langserve"),
-        None => langgraph_event(name),
+        None if langchain::is_message_list(event.json) => Some("langserve"),
+        None => langchain::event(name),
     }
 }
 
@@ -103,11 +104,12 @@ fn object_vote(object: &Object<'_>, event: &str) -> Option<&'static str> {
     let data_type = object.str("type").unwrap_or_default();
     match &*data_type {
         "ping" | "keepalive" => None,
+        _ if langchain::is_langchain(object) => Some("langserve"),
         "error" => error_type(object),
         _ => google(object)
             .or_else(|| typed(&data_type))
             .or_else(|| shaped(object))
-            .or_else(|| langgraph_event(event)),
+            .or_else(|| langchain::event(event)),
     }
 }
 
@@ -254,8 +256,16 @@ fn is_ui(parts: &[Json<'_>]) -> bool {
 }
 
 fn is_gemini(object: &Object<'_>) -> bool {
-    ["candidates", "promptFeedback", "usageMetadata"].iter().any(|key| object.has(key))
-        || (object.has("usage_metadata") && !object.has("choices"))
+    // With these names, other vendors have fields of their own.
+    let is_usage = |usage: Json<'_>| {
+        ["prompt_token_count", "candidates_token_count", "total_token_count"]
+            .iter()
+            .any(|key| usage.get(key).is_some())
+    };
+    ["candidates", "promptFeedback", "prompt_feedback", "usageMetadata"]
+        .iter()
+        .any(|key| object.has(key))
+        || object.get("usage_metadata").is_some_and(is_usage)
 }
 
 /// The whole of an error that `DashScope` answers (`FORMATS.md` F.2).
@@ -326,55 +336,6 @@ fn is_ag_ui(data_type: &str) -> bool {
         .iter()
         .any(|prefix| data_type.starts_with(prefix))
             && data_type.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_')
-}
-
-/// Row 3: a list of messages, or a message and its metadata.
-fn is_message_list(json: Json<'_>) -> bool {
-    let Some(items) = json.items() else { return false };
-    let is_message = |item: &Json<'_>| {
-        let data_type = item.get("type").and_then(Json::str).unwrap_or_default();
-        matches!(
-            &*data_type,
-            "ai" | "human"
-                | "tool"
-                | "system"
-                | "function"
-                | "chat"
-                | "remove"
-                | "AIMessageChunk"
-                | "HumanMessageChunk"
-                | "ToolMessageChunk"
-                | "SystemMessageChunk"
-                | "FunctionMessageChunk"
-                | "ChatMessageChunk"
-        )
-    };
-    match items.as_slice() {
-        [] => false,
-        [message, metadata] if metadata.is_object() => is_message(message),
-        items => items.iter().all(is_message),
-    }
-}
-
-/// Row 25; a subgraph's name may follow the mode.
-fn langgraph_event(event: &str) -> Option<&'static str> {
-    let mode = event.split('|').next().unwrap_or_default();
-    matches!(
-        mode,
-        "metadata"
-            | "values"
-            | "updates"
-            | "messages"
-            | "messages/partial"
-            | "messages/complete"
-            | "messages/metadata"
-            | "custom"
-            | "debug"
-            | "events"
-            | "end"
-            | "feedback"
-    )
-    .then_some("langserve")
 }
 
 #[cfg(test)]

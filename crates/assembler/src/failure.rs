@@ -74,8 +74,12 @@ impl Fault {
                 || error.str().map_or_else(|| error.shortened(), Cow::into_owned),
                 Cow::into_owned,
             );
-        let error_type =
-            ["type", "error_type", "status"].into_iter().find_map(|key| word(&object, key));
+        // LangGraph names the class of the error in `error`, beside its message.
+        let class = object.filled("error").filter(|_| object.filled("message").is_some());
+        let error_type = ["type", "error_type", "status"]
+            .into_iter()
+            .find_map(|key| word(&object, key))
+            .or_else(|| class.map(Cow::into_owned));
         let code = ["code", "http_status_code", "status_code"]
             .into_iter()
             .find_map(|key| word(&object, key));
@@ -200,6 +204,7 @@ mod tests {
                 "InvalidApiKey",
                 Some("InvalidApiKey"),
             ),
+            (r#"{"error":"ValueError","message":"m"}"#, "m", "ValueError", None),
             (r#"{"error":{"what":1}}"#, r#"{"what":1}"#, "", None),
         ] {
             let want = (message.to_owned(), label.to_owned(), code.map(str::to_owned));

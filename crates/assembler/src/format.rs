@@ -10,8 +10,8 @@ use crate::{
     draft::Draft,
     gemini, gemini_interactions,
     json::{Json, Object},
-    llama_cpp, mistral_conversations, ollama, openai_assistants, openai_chat, openai_completions,
-    openai_responses,
+    langserve, llama_cpp, mistral_conversations, ollama, openai_assistants, openai_chat,
+    openai_completions, openai_responses,
     response::Writer,
     salyro_behavior, tgi, vercel_data, vercel_ui,
 };
@@ -34,6 +34,7 @@ pub static FORMATS: &[Format] = &[
     cumulative::FORMAT,
     bedrock_converse::FORMAT,
     dashscope::FORMAT,
+    langserve::FORMAT,
     vercel_ui::FORMAT,
     vercel_data::FORMAT,
 ];

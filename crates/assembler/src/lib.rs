@@ -122,6 +122,7 @@ mod gemini;
 mod gemini_interactions;
 mod json;
 mod judge;
+mod langserve;
 mod llama_cpp;
 mod mistral_conversations;
 mod node;

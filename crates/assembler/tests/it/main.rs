@@ -12,6 +12,7 @@ mod eventstream;
 mod gemini;
 mod gemini_interactions;
 mod judge;
+mod langserve;
 mod laws;
 mod live;
 mod llama_cpp;
