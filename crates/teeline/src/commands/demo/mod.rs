@@ -1,6 +1,7 @@
 //! `teeline demo`: the whole product with a scripted LLM API behind it. No key, no network, nothing left behind.
 
 mod client;
+mod examples;
 mod scenes;
 
 use std::{net::SocketAddr, process::ExitCode};
@@ -56,15 +57,18 @@ fn with_own_places(args: &ServeArgs, temporary: &tempfile::TempDir) -> Result<Se
 
 async fn ask_for_everything(proxy: SocketAddr) {
     for scene in scenes() {
-        client::ask(proxy, &format!("/{UPSTREAM}/v1/chat/completions"), &scene.request).await;
+        client::ask(proxy, &format!("/{UPSTREAM}{}", scene.path), &scene.request).await;
     }
 }
 
-/// The scripted API: the scene of the model that was asked for.
+/// The scripted API: the scene of the path and the model that was asked for.
 fn answer(request: &Request) -> Script {
     let body: Value = serde_json::from_slice(&request.body).unwrap_or_default();
     let scenes = scenes();
-    let Some(scene) = scenes.iter().find(|scene| body["model"] == scene.model) else {
+    let Some(scene) = scenes
+        .iter()
+        .find(|scene| scene.path == request.target && body["model"] == scene.request["model"])
+    else {
         let error = r#"{"error":{"message":"The scripted API has no such model.","type":"invalid_request_error","param":"model","code":"model_not_found"}}"#;
         return Script::answer("404 Not Found", &[("Content-Type", "application/json")], error);
     };
@@ -72,10 +76,10 @@ fn answer(request: &Request) -> Script {
 }
 
 fn perform(scene: &Scene) -> Script {
-    let script = scene
-        .pieces
-        .iter()
-        .fold(Script::sse_head(), |script, (pause, piece)| script.pause(*pause).chunk(piece));
+    let headers = [("Content-Type", scene.content_type), ("Transfer-Encoding", "chunked")];
+    let head = Script::head("200 OK", &headers);
+    let script =
+        scene.pieces.iter().fold(head, |script, (pause, piece)| script.pause(*pause).chunk(piece));
     match scene.ending {
         Ending::Clean => script.last_chunk(),
         Ending::Reset => script.rst(),

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
+use bytes::Bytes;
 use serde_json::{Value, json};
+
+use super::examples::examples;
 
 /// How a scene's connection ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,19 +19,35 @@ pub(super) enum Ending {
 /// One answer of the scripted API, and the request that asks for it.
 #[derive(Clone, Debug)]
 pub(super) struct Scene {
-    /// The model's name, by which the API finds the scene.
-    pub(super) model: &'static str,
+    /// Where the client asks, with which the API finds the scene, together with the request's model.
+    pub(super) path: &'static str,
     /// What the client asks.
     pub(super) request: Value,
+    /// The response's content type.
+    pub(super) content_type: &'static str,
     /// The body in pieces, each with the pause before it.
-    pub(super) pieces: Vec<(Duration, String)>,
+    pub(super) pieces: Vec<(Duration, Bytes)>,
     /// How it ends.
     pub(super) ending: Ending,
 }
 
-/// Every scene, in the order in which the demo's client asks for them.
+/// Every scene, in the order in which the demo's client asks for them: the ones worth a long look come last, and so
+/// stand at the top of the list.
 pub(super) fn scenes() -> Vec<Scene> {
-    vec![answer(), tool_calls(), two_choices(), lost_index(), broken()]
+    let mut scenes = examples();
+    scenes.extend([two_choices(), lost_index(), broken(), tool_calls(), answer()]);
+    scenes
+}
+
+/// Chat Completions.
+fn chat(request: Value, pieces: Vec<(Duration, String)>, ending: Ending) -> Scene {
+    Scene {
+        path: "/v1/chat/completions",
+        request,
+        content_type: "text/event-stream",
+        pieces: pieces.into_iter().map(|(pause, piece)| (pause, piece.into())).collect(),
+        ending,
+    }
 }
 
 fn request(model: &str, prompt: &str, more: Value) -> Value {
@@ -89,7 +108,7 @@ fn ms(milliseconds: u64) -> Duration {
 }
 
 /// Pauses that look like a model's: mostly short, now and then a longer one.
-fn pause(position: usize) -> Duration {
+pub(super) fn pause(position: usize) -> Duration {
     ms(match position % 11 {
         3 => 70,
         7 => 120,
@@ -117,7 +136,7 @@ fn answer() -> Scene {
     pieces.push((ms(5), usage(model, 41, 118)));
     pieces.push((ms(1), DONE.to_owned()));
     let request = request(model, "What is a streamed reply made of?", json!({}));
-    Scene { model, request, pieces, ending: Ending::Clean }
+    chat(request, pieces, Ending::Clean)
 }
 
 fn tool_calls() -> Scene {
@@ -149,16 +168,12 @@ fn tool_calls() -> Scene {
     frames.push(usage(model, 96, 44));
     frames.push(DONE.to_owned());
     let tool = |name: &str| json!({ "type": "function", "function": { "name": name, "parameters": { "type": "object" } } });
-    Scene {
+    let request = request(
         model,
-        request: request(
-            model,
-            "What will the weather be in Reykjavík, and what time is it there?",
-            json!({ "tools": [tool("get_weather"), tool("get_time")] }),
-        ),
-        pieces: paced(frames, 280),
-        ending: Ending::Clean,
-    }
+        "What will the weather be in Reykjavík, and what time is it there?",
+        json!({ "tools": [tool("get_weather"), tool("get_time")] }),
+    );
+    chat(request, paced(frames, 280), Ending::Clean)
 }
 
 fn two_choices() -> Scene {
@@ -187,7 +202,7 @@ fn two_choices() -> Scene {
         DONE.to_owned(),
     ]);
     let request = request(model, "Two mottos for a stream debugger, please.", json!({ "n": 2 }));
-    Scene { model, request, pieces: paced(frames, 220), ending: Ending::Clean }
+    chat(request, paced(frames, 220), Ending::Clean)
 }
 
 fn lost_index() -> Scene {
@@ -203,7 +218,7 @@ fn lost_index() -> Scene {
         DONE.to_owned(),
     ];
     let request = request(model, "Search for frames.", json!({ "max_tokens": 12 }));
-    Scene { model, request, pieces: paced(frames, 200), ending: Ending::Clean }
+    chat(request, paced(frames, 200), Ending::Clean)
 }
 
 fn broken() -> Scene {
@@ -216,7 +231,7 @@ fn broken() -> Scene {
     let last = delta(model, 0, &json!({ "content": " middle" }));
     frames.push(last.chars().take(last.chars().count() / 2).collect());
     let request = request(model, "Tell me how this ends.", json!({}));
-    Scene { model, request, pieces: paced(frames, 300), ending: Ending::Reset }
+    chat(request, paced(frames, 300), Ending::Reset)
 }
 
 fn paced(frames: Vec<String>, first: u64) -> Vec<(Duration, String)> {
