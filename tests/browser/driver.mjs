@@ -42,6 +42,21 @@ async function point(selector, [x, y]) {
   return [box.x + box.width * x, box.y + box.height * y];
 }
 
+/** Asks until it is true, from outside: the pages' policy lets nothing evaluate a text inside. */
+async function until(question, parameters) {
+  const end = Date.now() + 30_000;
+  for (;;) {
+    try {
+      if (await page.evaluate(question, parameters)) return;
+    } catch (error) {
+      // Between two pages, or before an element is there, it is not true yet.
+      if (!/context was destroyed|navigat|of (null|undefined)/i.test(error.message)) throw error;
+    }
+    if (Date.now() > end) throw new Error("it did not become true");
+    await new Promise((done) => setTimeout(done, 25));
+  }
+}
+
 const commands = {
   async goto({ url }) { origin = new URL(url).origin; await page.goto(url); },
   async reload() { await page.reload(); },
@@ -49,13 +64,10 @@ const commands = {
   async forward() { await page.goForward(); },
   async wait({ selector }) { await first(selector).waitFor(); },
   async wait_text({ selector, text }) {
-    await page.waitForFunction(
-      ([s, t]) => [...document.querySelectorAll(s)].some((e) => (e.value ?? e.textContent ?? "").includes(t)), [selector, text]);
+    await until(([s, t]) => [...document.querySelectorAll(s)].some((e) => (e.matches("input, textarea") ? e.value : e.textContent).includes(t)), [selector, text]);
   },
-  async wait_count({ selector, count }) {
-    await page.waitForFunction(([s, n]) => document.querySelectorAll(s).length === n, [selector, count]);
-  },
-  async until({ expression }) { await page.waitForFunction(expression); },
+  async wait_count({ selector, count }) { await until(([s, n]) => document.querySelectorAll(s).length === n, [selector, count]); },
+  async until({ expression }) { await until(expression); },
   async text({ selector }) { return first(selector).textContent(); },
   async texts({ selector }) { return page.locator(selector).allTextContents(); },
   async count({ selector }) { return page.locator(selector).count(); },
@@ -85,6 +97,7 @@ const commands = {
   },
   async evaluate({ expression }) { return page.evaluate(expression); },
   async viewport({ width, height }) { await page.setViewportSize({ width, height }); },
+  async motion({ reduced }) { await page.emulateMedia({ reducedMotion: reduced ? "reduce" : "no-preference" }); },
   async theme({ scheme }) { await page.emulateMedia({ colorScheme: scheme }); },
   async screenshot({ path }) { await page.screenshot({ path, animations: "disabled" }); },
   async axe() {

@@ -1,8 +1,30 @@
 //! The dashboard in a real Chromium.
 
+mod access;
+mod capture;
+mod compare;
+mod done;
+mod lane;
+mod language;
+mod list;
+mod live;
+mod pictures;
+mod read;
+mod scale;
+
 use serde_json::json;
 use teeline_script::Script;
-use teeline_tests::{Browser, Need, World, available, block_on, chat};
+use teeline_tests::{Board, Browser, Need, World, available, block_on, chat};
+
+/// A dashboard with nothing in it and a browser, where there is one.
+fn begin(suite: &str) -> Option<(Board, Browser)> {
+    available(suite, &[Need::Chromium]).then(|| (Board::start(), Browser::start()))
+}
+
+/// No page did anything that it should never do.
+fn end(mut page: Browser) {
+    assert_eq!(page.problems(), Vec::<String>::new());
+}
 
 #[test]
 fn a_capture_appears_grows_and_ends() {

@@ -20,7 +20,8 @@ const DOWNLOADS = ["raw", "stamped", "text", "response", "reading", "frames", "h
 // Actions
 
 const button = (name, label, run, attributes = {}) => {
-  const element = h("button", { class: "button", type: "button", ...attributes }, name && icon(name), h("span", null, t(label)));
+  // The label stays where the words do not fit beside the icon.
+  const element = h("button", { class: "button", type: "button", "aria-label": t(label), title: name ? t(label) : null, ...attributes }, name && icon(name), h("span", null, t(label)));
   element.addEventListener("click", () => run(element));
   return element;
 };
@@ -28,7 +29,7 @@ const button = (name, label, run, attributes = {}) => {
 const pauseButton = button("pause", "list.pause", () => setPaused(!paused));
 const copyResponse = button("copy", "action.copy-response", (element) => copy(responseText, element));
 const curlButton = button("", "action.curl", (element) => copy(() => api.exportText(id, "curl"), element));
-const exportButton = h("button", { class: "button", type: "button", "aria-haspopup": "menu", "aria-expanded": "false", onclick: () => exportMenu() }, icon("export"), h("span", null, t("action.export")), icon("down"));
+const exportButton = h("button", { class: "button", type: "button", "aria-label": t("action.export"), "aria-haspopup": "menu", "aria-expanded": "false", onclick: () => exportMenu() }, icon("export"), h("span", null, t("action.export")), icon("down"));
 const compareButton = button("compare", "action.compare", () => compareWith(id));
 const moreButton = h("button", { class: "icon-button", type: "button", title: t("more"), "aria-label": t("more"), "aria-haspopup": "menu", "aria-expanded": "false", onclick: () => moreMenu() }, icon("more", false));
 
@@ -102,6 +103,10 @@ function fail(error) {
   fill(view.root, h("p", { class: "part-failed" }, words, error.status === 404 ? h("a", { class: "button", href: "/" }, t("problem.back")) : again));
 }
 
+/** The columns are asked for at once, beside the capture itself: for both the server reads the whole stream. */
+let early = source.grow();
+early.catch(() => {});
+
 let traced = 0;
 let tracing = false;
 let again = false;
@@ -118,7 +123,8 @@ async function trace() {
       again = false;
       const from = traced;
       const known = source.count;
-      await source.grow();
+      await (early ?? source.grow());
+      early = null;
       // The columns first, then the provenance: an entry then never names a frame that is not here for long.
       const entries = await api.provenance(id, from);
       const fresh = entries.filter(([frame]) => frame < source.count);
@@ -128,6 +134,7 @@ async function trace() {
       view.traced();
     } while (again);
   } catch (error) {
+    early = null;
     source.failure ??= error;
     source.announce();
   } finally {
@@ -190,6 +197,7 @@ function setPaused(now) {
   if (model?.summary.state !== "open" && !paused) return false;
   paused = now;
   pauseButton.setAttribute("aria-pressed", String(paused));
+  pauseButton.setAttribute("aria-label", t(paused ? "list.resume" : "list.pause"));
   fill(pauseButton, icon(paused ? "play" : "pause"), h("span", null, t(paused ? "list.resume" : "list.pause")));
   if (!paused && waiting) apply();
   if (!paused && held) {

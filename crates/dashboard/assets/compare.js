@@ -96,8 +96,8 @@ function sideHead(side) {
   );
 }
 
-const swapButton = h("button", { class: "button", type: "button", onclick: () => swap() }, icon("swap"), h("span", null, t("compare.swap")));
-const exportButton = h("button", { class: "button", type: "button", "aria-haspopup": "menu", "aria-expanded": "false", onclick: () => exportMenu() }, icon("export"), h("span", null, t("action.export")), icon("down"));
+const swapButton = h("button", { class: "button", type: "button", "aria-label": t("compare.swap"), title: t("compare.swap"), onclick: () => swap() }, icon("swap"), h("span", null, t("compare.swap")));
+const exportButton = h("button", { class: "button", type: "button", "aria-label": t("action.export"), "aria-haspopup": "menu", "aria-expanded": "false", onclick: () => exportMenu() }, icon("export"), h("span", null, t("action.export")), icon("down"));
 
 function compared() {
   const { a, b } = sides;

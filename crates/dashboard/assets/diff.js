@@ -147,7 +147,12 @@ export function within(a, b) {
  *   is in the other text only
  */
 export function lines(a, b) {
-  const [left, right] = [a === "" ? [] : a.split("\n"), b === "" ? [] : b.split("\n")];
+  const [left, right] = [a, b].map((text) => (text === "" ? [] : text.split("\n")));
+  // A line end at the very end begins no line, unless only one of them has it.
+  if (left.at(-1) === "" && right.at(-1) === "") {
+    left.pop();
+    right.pop();
+  }
   const rows = [];
   for (const { same, a: [fromA, toA], b: [fromB, toB] } of align(left, right)) {
     for (let i = 0; i < Math.max(toA - fromA, toB - fromB); i += 1) {

@@ -145,7 +145,15 @@ export class FrameTable {
   }
 
   #placeOf(frame) {
-    return this.matching === null ? frame : this.matching.indexOf(frame);
+    if (this.matching === null) return frame;
+    let low = 0;
+    let high = this.matching.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.matching[middle] < frame) low = middle + 1;
+      else high = middle;
+    }
+    return this.matching[low] === frame ? low : -1;
   }
 
   get places() {

@@ -24,15 +24,21 @@ const state = { paused: false, pressed: false, copyLine: null, typing: false };
 const rows = new Rows(byId("rows"), { nearEnd: () => loadMore(), scrolled: () => rows.atTop() && captures.waiting.length && takeWaiting() });
 const search = new Search(byId("search"), { changed: (query) => show(query, { typed: true }), seen });
 
+/** How many values of a key are remembered for completion. */
+const SEEN = 200;
+const values = { model: new Set(), upstream: new Set(), tool: new Set(), path: new Set() };
+const valuesOf = { model: (c) => [c.model], upstream: (c) => [c.upstream], tool: (c) => c.tool_names, path: (c) => [c.path] };
+
+/** Remembers the values of what is shown: a search that is being typed may hide all of them. */
+function learn(summaries) {
+  for (const [key, known] of Object.entries(values)) {
+    for (const value of summaries.flatMap(valuesOf[key])) if (value && known.size < SEEN) known.add(value);
+  }
+}
+
 /** Values that the list has shown, for completion. */
 function seen() {
-  const of = (value) => [...new Set(captures.shown.flatMap(value).filter(Boolean))].slice(0, 50);
-  return {
-    model: of((c) => c.model),
-    upstream: of((c) => c.upstream),
-    tool: of((c) => c.tool_names),
-    path: of((c) => c.path),
-  };
+  return Object.fromEntries(Object.entries(values).map(([key, known]) => [key, [...known]]));
 }
 
 /** Query and selected capture are in the address: a link opens the same list. */
@@ -68,6 +74,7 @@ async function show(query, { typed = false, remember = true } = {}) {
   const slow = setTimeout(drawSkeleton, 120);
   try {
     await captures.load(own.signal);
+    learn(captures.shown);
     search.showProblem(null);
     rows.root.scrollTop = 0;
     draw();

@@ -14,7 +14,7 @@ import { t } from "./words.js";
 const TABS = ["answer", "response", "usage"];
 const MOST = 64 << 20;
 
-const copyButton = h("button", { class: "button", type: "button" }, icon("copy"), h("span", null, t("action.copy-response")));
+const copyButton = h("button", { class: "button", type: "button", "aria-label": t("action.copy-response") }, icon("copy"), h("span", null, t("action.copy-response")));
 copyButton.addEventListener("click", () => copy(responseText, copyButton));
 const root = byId("view");
 const view = new View(root, { tabs: TABS, actions: [copyButton] });

@@ -257,13 +257,21 @@ export class Rows {
 /** Puts a row with the date where the day changes; today's captures need none. */
 function withDays(summaries) {
   const items = [];
-  let last = dayKey(new Date());
+  let [from, to] = dayOf(new Date());
   for (const summary of summaries) {
-    const date = new Date(summary.started_at);
-    const key = dayKey(date);
-    if (key !== last) items.push({ day: key, date });
-    last = key;
+    const at = Date.parse(summary.started_at);
+    if (at < from || at >= to) {
+      const date = new Date(at);
+      [from, to] = dayOf(date);
+      items.push({ day: dayKey(date), date });
+    }
     items.push(summary);
   }
   return items;
+}
+
+/** Where a day begins and where the next one does, by the local calendar. */
+function dayOf(date) {
+  const at = (days) => new Date(date.getFullYear(), date.getMonth(), date.getDate() + days).getTime();
+  return [at(0), at(1)];
 }

@@ -1,0 +1,345 @@
+//! The list of captures.
+
+use std::time::Duration;
+
+use teeline_capture::Ending;
+use teeline_tests::{Board, Browser, Exchange, chat};
+
+use super::{begin, end};
+
+const SELECTED: &str = ".row.selected";
+
+fn broken() -> Exchange {
+    let frames = chat::answer(&["Half", " of it"]).into_iter().take(3);
+    Exchange::chat(frames).ending(Ending::UpstreamBroke { how: "reset".to_owned() })
+}
+
+/// Captures that differ in upstream, state and text, and a browser that shows them.
+fn filled(board: &Board, page: &mut Browser) {
+    board.put(Exchange::answer("An answer about bridges."));
+    board.put(broken().through("anthropic"));
+    board.put(Exchange::answer("Another one about tunnels.").through("ollama"));
+    page.goto(&board.url("/"));
+    page.wait_count(".row", 3);
+}
+
+fn crowd(board: &Board, n: usize) {
+    for k in 0..n {
+        board.put(Exchange::answer(&format!("Answer number {k}.")));
+    }
+}
+
+/// The first row that is wholly in view, and where it stands.
+const FIRST_IN_VIEW: &str = "(() => { const top = rows.getBoundingClientRect().top; \
+    const row = [...document.querySelectorAll('.row')].find((r) => r.getBoundingClientRect().top >= top); \
+    return [row.getAttribute('href'), Math.round(row.getBoundingClientRect().top), rows.scrollTop]; })()";
+
+#[test]
+fn keys_move_open_and_lead_back_to_the_same_place() {
+    let Some((board, mut page)) = begin("keys_move_open_and_lead_back_to_the_same_place") else {
+        return;
+    };
+    filled(&board, &mut page);
+    page.press("j");
+    assert!(page.text(SELECTED).contains("tunnels"));
+    page.press("ArrowDown");
+    page.press("j");
+    page.press("k");
+    assert!(page.text(SELECTED).contains("Half of it"));
+    let href = page.evaluate("document.activeElement.getAttribute('href')");
+    // The selected row has the focus and stands in the address: a link opens the same list.
+    page.until("location.search.includes('sel=')");
+    page.press("Enter");
+    page.wait_text(".verdict", "Did not finish");
+    assert_eq!(page.address(), href.as_str().unwrap_or_default());
+    page.press("Escape");
+    page.wait(SELECTED);
+    assert!(page.text(SELECTED).contains("Half of it"));
+    // `/` leads to the search from everywhere, Escape out of it.
+    page.press("/");
+    page.until("document.activeElement.id === 'query'");
+    page.press("Escape");
+    page.press("Escape");
+    page.until("document.activeElement.id !== 'query'");
+    page.press("g");
+    page.press("r");
+    page.wait("#paste");
+    page.press("/");
+    page.until("document.activeElement.id === 'query'");
+    end(page);
+}
+
+#[test]
+fn segments_and_searches_are_steps_of_the_history() {
+    let Some((board, mut page)) = begin("segments_and_searches_are_steps_of_the_history") else {
+        return;
+    };
+    filled(&board, &mut page);
+    page.wait_text("[data-segment=all] .count", "3");
+    page.wait_text("[data-segment=broken] .count", "1");
+    page.click("[data-segment=broken]");
+    page.wait_count(".row", 1);
+    assert_eq!(page.address(), "/?q=state%3Abroken");
+    // The other segments still say what they would have.
+    page.wait_text("[data-segment=all] .count", "3");
+    page.click("[data-segment=all]");
+    page.wait_count(".row", 3);
+    page.fill("#query", "tunnels");
+    page.wait_count(".row", 1);
+    page.until("location.search === '?q=tunnels'");
+    page.back();
+    page.wait_count(".row", 3);
+    page.back();
+    page.wait_count(".row", 1);
+    assert!(page.text(".row").contains("Half of it"));
+    page.forward();
+    page.forward();
+    page.wait_text(".row", "tunnels");
+    assert_eq!(page.evaluate("query.value"), "tunnels");
+    // What matches nothing says how much it hides, and leads back.
+    page.fill("#query", "no such words");
+    page.wait_text("#list-state", "3 are hidden by this search");
+    page.click("#list-state button");
+    page.wait_count(".row", 3);
+    end(page);
+}
+
+#[test]
+fn filters_complete_become_chips_and_open_again() {
+    let Some((board, mut page)) = begin("filters_complete_become_chips_and_open_again") else {
+        return;
+    };
+    filled(&board, &mut page);
+    page.press("/");
+    page.type_text("ups");
+    page.wait_text(".completions", "upstream:");
+    page.press("ArrowDown");
+    page.press("Enter");
+    // Values that the list has shown are offered.
+    page.wait_text(".completions", "ollama");
+    page.type_text("oll");
+    page.press("ArrowDown");
+    page.press("Tab");
+    page.wait_count(".filter", 1);
+    page.wait_count(".row", 1);
+    page.press("Backspace");
+    page.wait_count(".filter", 0);
+    assert_eq!(page.evaluate("query.value"), "upstream:ollama");
+    page.fill("#query", "-upstream:ollama ");
+    page.wait_count(".row", 2);
+    page.click(".filter button");
+    page.wait_count(".row", 3);
+    // A value that does not exist is named, with those that do.
+    page.fill("#query", "state:finished ");
+    page.wait_text(".problem-line", "upstream-broke");
+    assert!(page.problems().iter().all(|problem| problem.contains("400")));
+    end(page);
+}
+
+#[test]
+fn new_rows_wait_behind_a_pill_while_the_reader_is_elsewhere() {
+    let Some((board, mut page)) =
+        begin("new_rows_wait_behind_a_pill_while_the_reader_is_elsewhere")
+    else {
+        return;
+    };
+    crowd(&board, 60);
+    page.goto(&board.url("/"));
+    page.wait(".row");
+    page.evaluate("rows.scrollTop = 700");
+    page.until("Math.abs(rows.scrollTop - 700) < 1");
+    let before = page.evaluate(FIRST_IN_VIEW);
+    crowd(&board, 3);
+    page.wait_text("#pill", "3 new");
+    page.wait_text("#hint-note", "63");
+    assert_eq!(page.evaluate(FIRST_IN_VIEW), before);
+    page.click("#pill");
+    page.until("rows.scrollTop === 0");
+    page.until("document.querySelector('#pill').hidden");
+    assert!(page.text(".row").contains("Answer number 2."));
+    // At the top they come by themselves, unless the list is paused.
+    crowd(&board, 1);
+    page.wait_text(".row", "Answer number 0.");
+    page.press(" ");
+    page.until("pause.getAttribute('aria-pressed') === 'true'");
+    crowd(&board, 2);
+    page.wait_text("#pill", "2 new");
+    page.press(" ");
+    page.until("document.querySelector('#pill').hidden");
+    // Nothing moves under a pressed pointer.
+    page.run("hold", serde_json::json!({ "selector": ".row:nth-child(2)" }));
+    crowd(&board, 1);
+    page.wait_text("#pill", "1 new");
+    page.press("g");
+    page.press("g");
+    end(page);
+}
+
+#[test]
+fn live_changes_keep_focus_scroll_and_selected_text() {
+    let Some((board, mut page)) = begin("live_changes_keep_focus_scroll_and_selected_text") else {
+        return;
+    };
+    crowd(&board, 40);
+    let open = Exchange::chat([]);
+    let tap = board.begin(&open);
+    let frames = chat::answer(&["It", " grows", " and", " grows."]);
+    tap.chunk(&bytes::Bytes::from(frames[..2].concat()));
+    page.goto(&board.url("/"));
+    page.wait_text(".row", "It");
+    page.press("j");
+    page.press("j");
+    let focused = page.evaluate("document.activeElement.getAttribute('href')");
+    page.evaluate("globalThis.kept = document.activeElement; const text = kept.querySelector('.preview').firstChild; \
+        getSelection().setBaseAndExtent(text, 0, text, 6)");
+    tap.chunk(&bytes::Bytes::from(frames[2..].concat()));
+    page.wait_text(".row", "It grows and grows.");
+    tap.end(Ending::Clean);
+    drop(tap);
+    page.until("!document.querySelector('.row .mark.open')");
+    assert_eq!(page.evaluate("document.activeElement.getAttribute('href')"), focused);
+    assert_eq!(page.evaluate("kept === document.activeElement && kept.isConnected"), true);
+    assert_eq!(page.evaluate("getSelection().toString()"), "Answer");
+    end(page);
+}
+
+#[test]
+fn what_is_deleted_can_be_brought_back() {
+    let Some((board, mut page)) = begin("what_is_deleted_can_be_brought_back") else { return };
+    filled(&board, &mut page);
+    page.press("j");
+    page.press("d");
+    page.wait_count(".row", 2);
+    page.wait_text(".toast", "Deleted 1 capture.");
+    page.click(".toast button");
+    page.wait_count(".row", 3);
+    // A search, then all that it shows; what it does not show stays.
+    page.fill("#query", "bridges");
+    page.wait_count(".row", 1);
+    page.click("#list-more");
+    page.click(".menu button");
+    page.wait_text("dialog", "Delete this capture?");
+    page.click("dialog .danger");
+    page.wait_text("#list-state", "No capture matches.");
+    page.wait_text(".toast", "Deleted 1 capture.");
+    page.click(".toast button");
+    page.wait_count(".row", 1);
+    page.press("Escape");
+    page.press("Escape");
+    page.wait_count(".row", 3);
+    page.click("#list-more");
+    page.click(".menu button");
+    page.wait_text("dialog", "Delete all 3 captures?");
+    page.click("dialog .danger");
+    page.wait(".welcome");
+    page.click(".toast button");
+    page.wait_count(".row", 3);
+    end(page);
+}
+
+#[test]
+fn the_empty_state_tells_how_to_begin_and_becomes_the_first_capture() {
+    let Some((board, mut page)) =
+        begin("the_empty_state_tells_how_to_begin_and_becomes_the_first_capture")
+    else {
+        return;
+    };
+    page.goto(&board.url("/"));
+    page.wait(".welcome");
+    for line in [
+        "OPENAI_BASE_URL=http://127.0.0.1:4780/openai/v1",
+        "client = OpenAI(base_url=\"http://127.0.0.1:4780/openai/v1\")",
+        "new OpenAI({ baseURL: \"http://127.0.0.1:4780/openai/v1\" })",
+        "genai.Client(http_options={\"base_url\": \"http://127.0.0.1:4780/gemini\"})",
+        "curl -N http://127.0.0.1:4780/openai/v1/chat/completions",
+    ] {
+        page.wait_text(".lines", line);
+    }
+    page.press("2");
+    page.wait_text(".line button", "Copied");
+    assert!(page.clipboard().contains("OpenAI(base_url=\"http://127.0.0.1:4780/openai/v1\")"));
+    page.click(".picker button:nth-child(3)");
+    page.wait_text(".lines", "http://127.0.0.1:4780/ollama/v1");
+    board.put(Exchange::answer("The first."));
+    page.wait_text(".row", "The first.");
+    assert_eq!(page.count(".welcome"), 0);
+    end(page);
+}
+
+#[test]
+fn a_lost_connection_is_said_and_what_came_meanwhile_is_caught_up() {
+    let Some((mut board, mut page)) =
+        begin("a_lost_connection_is_said_and_what_came_meanwhile_is_caught_up")
+    else {
+        return;
+    };
+    filled(&board, &mut page);
+    board.stop();
+    page.wait_text("#banner", "Lost the connection to teeline.");
+    crowd(&board, 2);
+    board.restart();
+    page.wait_text("#banner", "Back. 2 captures came meanwhile.");
+    page.wait_count(".row", 5);
+    // What the browser says of the connection itself is no fault of the page.
+    assert!(page.problems().iter().all(|problem| problem.contains("ERR_")));
+}
+
+#[test]
+fn a_hidden_tab_holds_no_connection_and_catches_up_when_it_is_shown() {
+    let Some((board, mut page)) =
+        begin("a_hidden_tab_holds_no_connection_and_catches_up_when_it_is_shown")
+    else {
+        return;
+    };
+    filled(&board, &mut page);
+    page.evaluate(
+        "(() => { const close = EventSource.prototype.close; globalThis.closings = 0; \
+         EventSource.prototype.close = function () { closings += 1; close.call(this); }; \
+         globalThis.hide = (hidden) => { Object.defineProperty(document, 'hidden', { value: hidden, configurable: true }); \
+         document.dispatchEvent(new Event('visibilitychange')); }; hide(true); })()",
+    );
+    assert_eq!(page.evaluate("closings"), 1);
+    crowd(&board, 2);
+    assert_eq!(page.count(".row"), 3);
+    page.evaluate("hide(false)");
+    page.wait_count(".row", 5);
+    end(page);
+}
+
+#[test]
+fn times_are_relative_on_hover_and_days_have_a_row() {
+    let Some((board, mut page)) = begin("times_are_relative_on_hover_and_days_have_a_row") else {
+        return;
+    };
+    board.put(Exchange::answer("Long ago.").ago(Duration::from_hours(72)));
+    board.put(Exchange::answer("A while ago.").ago(Duration::from_mins(5)));
+    page.goto(&board.url("/"));
+    page.wait_count(".row", 2);
+    page.wait(".day");
+    page.hover(".row .c-time", (0.5, 0.5));
+    page.until("/(5 minutes|yesterday|ago)/.test(document.querySelector('.row .c-time').title)");
+    end(page);
+}
+
+#[test]
+fn a_capture_is_exported_from_the_list_and_two_are_marked_to_compare() {
+    let Some((board, mut page)) =
+        begin("a_capture_is_exported_from_the_list_and_two_are_marked_to_compare")
+    else {
+        return;
+    };
+    filled(&board, &mut page);
+    page.press("j");
+    page.press("e");
+    let (name, text) = page.download(".menu a[href$='as=text']");
+    assert!(name.ends_with(".txt"), "{name}");
+    assert_eq!(text.trim_end(), "Another one about tunnels.");
+    page.press("x");
+    page.wait_text(".row.selected .c-mark", "A");
+    page.press("j");
+    page.press("j");
+    page.press("x");
+    page.wait_text(".verdict", "differ");
+    assert!(page.address().starts_with("/compare?a="));
+    end(page);
+}

@@ -1,0 +1,139 @@
+//! Captures that grow while they are looked at, and the moment in which they end.
+
+use bytes::Bytes;
+use serde_json::json;
+use teeline_capture::Ending;
+use teeline_tests::{Exchange, chat};
+
+use super::{begin, end};
+
+fn piece(text: &str) -> Bytes {
+    Bytes::from(chat::delta(0, &json!({ "content": text })))
+}
+
+#[test]
+fn an_answer_is_followed_held_still_and_paused() {
+    let Some((board, mut page)) = begin("an_answer_is_followed_held_still_and_paused") else {
+        return;
+    };
+    let tap = board.begin(&Exchange::chat([]));
+    for n in 0..80 {
+        tap.chunk(&piece(&format!("Line {n}\n")));
+    }
+    page.goto(&board.url(&format!("/captures/{}", tap.id())));
+    page.wait_text(".verdict", "Streaming.");
+    page.wait_text(".answer", "Line 79");
+    page.wait(".answer .caret");
+    page.wait_text(".frames-foot", "Following");
+    // Both panes are at their ends, and stay there.
+    let at_end = "['.answer', '.frames-scroll'].every((s) => { const e = document.querySelector(s); return e.scrollTop + e.clientHeight >= e.scrollHeight - 40; })";
+    page.until(at_end);
+    tap.chunk(&piece("Line 80\nLine 81\n"));
+    page.wait_text(".answer", "Line 81");
+    page.until(at_end);
+    // Who scrolls up is left alone, and told how much there is.
+    page.evaluate("document.querySelector('.frames-scroll').scrollTop = 200");
+    page.until("!/Following/.test(document.querySelector('.frames-foot').textContent)");
+    page.evaluate("document.querySelector('.answer').scrollTop = 100");
+    tap.chunk(&piece("Line 82\n"));
+    page.wait_text(".frames-foot", "1 more · End");
+    assert_eq!(page.evaluate("document.querySelector('.frames-scroll').scrollTop"), 200);
+    assert_eq!(page.evaluate("document.querySelector('.answer').scrollTop"), 100);
+    page.click(".frames-foot button");
+    page.wait_text(".frames-foot", "Following");
+    // Paused, nothing comes in, not even the end; then all of it.
+    page.press(" ");
+    page.wait_text(".actions", "Follow");
+    tap.chunk(&piece("Line 83\n"));
+    tap.chunk(&Bytes::from(chat::finish(0, "stop") + chat::DONE));
+    tap.end(Ending::Clean);
+    let id = tap.id();
+    drop(tap);
+    board.ended(id);
+    assert!(!page.text(".answer").contains("Line 83"));
+    assert!(page.text(".verdict").contains("Streaming."));
+    page.press(" ");
+    page.wait_text(".answer", "Line 83");
+    page.wait_text(".verdict", "Finished.");
+    page.until("document.querySelector('.actions button').hidden");
+    end(page);
+}
+
+#[test]
+fn a_selection_stays_while_the_answer_grows() {
+    let Some((board, mut page)) = begin("a_selection_stays_while_the_answer_grows") else { return };
+    let tap = board.begin(&Exchange::chat([]));
+    tap.chunk(&piece("Some words"));
+    tap.chunk(&piece(" to select"));
+    page.goto(&board.url(&format!("/captures/{}", tap.id())));
+    page.wait_text(".answer", "to select");
+    page.click(".frame[data-i='1']");
+    page.evaluate("globalThis.line = document.querySelector('.ln').firstChild; getSelection().setBaseAndExtent(line, 0, line, 4); document.querySelector('.frames-scroll').focus()");
+    for n in 0..5 {
+        tap.chunk(&piece(&format!(" and {n}")));
+    }
+    page.wait_text(".answer", "and 4");
+    page.wait_text(".frames-pane .total", "7");
+    assert_eq!(page.evaluate("getSelection().toString()"), "Some");
+    assert_eq!(
+        page.evaluate("line.isConnected && document.activeElement.className"),
+        "frames-scroll"
+    );
+    assert_eq!(
+        page.evaluate("[...CSS.highlights.get('linked')].map((r) => r.toString()).join()"),
+        " to select"
+    );
+    end(page);
+}
+
+/// The upstream breaks, and the page is opened before the store has the final state: the page has to come to the
+/// final state all the same.
+#[test]
+fn a_page_opened_between_the_break_and_the_final_state_ends_too() {
+    let Some((board, mut page)) =
+        begin("a_page_opened_between_the_break_and_the_final_state_ends_too")
+    else {
+        return;
+    };
+    for round in 0..4 {
+        let tap = board.begin(&Exchange::chat([]));
+        tap.chunk(&piece("Half of"));
+        tap.chunk(&Bytes::from_static(b"data: {\"cut"));
+        tap.end(Ending::UpstreamBroke { how: "reset".to_owned() });
+        // While a tap is held the capture is not final: for a second the store waits for the last bytes to the app.
+        let id = tap.id();
+        assert_eq!(board.store.summary(id).unwrap().state, teeline_capture::State::Open);
+        page.goto(&board.url(&format!("/captures/{id}")));
+        if round % 2 == 1 {
+            page.wait_text(".answer", "Half of");
+        }
+        drop(tap);
+        page.wait_text(".verdict", "Did not finish");
+        page.wait_text(".frames-pane .total", "2");
+        page.wait_text(".frame", "text +7");
+        page.until("document.querySelector('.actions button').hidden");
+        page.wait_text(".finding .sentence", "The upstream broke the connection");
+    }
+    end(page);
+}
+
+/// Frames that could not be had are asked for again.
+#[test]
+fn a_part_that_failed_says_so_and_can_be_tried_again() {
+    let Some((mut board, mut page)) = begin("a_part_that_failed_says_so_and_can_be_tried_again")
+    else {
+        return;
+    };
+    let words: Vec<String> = (0..900).map(|n| format!("w{n} ")).collect();
+    let id = board.put(Exchange::answer(&words.concat()));
+    page.goto(&board.url(&format!("/captures/{id}")));
+    page.wait_text(".frame", "w3");
+    board.stop();
+    page.evaluate("document.querySelector('.frames-scroll').scrollTop = 15000");
+    page.wait_text(".frames-pane .part-failed", "The frames could not be loaded");
+    assert!(page.text(".answer").contains("w899"));
+    board.restart();
+    page.click(".frames-pane .part-failed button");
+    page.wait_text(".frame:not([hidden])", "w640");
+    assert!(page.problems().iter().all(|problem| problem.contains("ERR_")));
+}
