@@ -13,7 +13,9 @@ const browser = await chromium.launch({
 });
 const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: "en-US", colorScheme: "light", permissions: ["clipboard-read", "clipboard-write"] });
 const page = await context.newPage();
-page.setDefaultTimeout(30_000);
+// Long, since a loaded machine is slow and no fault of a page.
+const PATIENCE = 120_000;
+page.setDefaultTimeout(PATIENCE);
 
 // Everything that a page should never do: errors, CSP reports, requests to another origin.
 const problems = [];
@@ -44,7 +46,7 @@ async function point(selector, [x, y]) {
 
 /** Asks until it is true, from outside: the pages' policy lets nothing evaluate a text inside. */
 async function until(question, parameters) {
-  const end = Date.now() + 30_000;
+  const end = Date.now() + PATIENCE;
   for (;;) {
     try {
       if (await page.evaluate(question, parameters)) return;

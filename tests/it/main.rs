@@ -14,6 +14,7 @@ mod hostile;
 mod injected;
 mod kill;
 mod memory;
+mod scripts;
 mod sdk;
 mod stream;
 mod tidy;
