@@ -89,7 +89,7 @@ pub(super) fn examples() -> Vec<Scene> {
             path,
             request: request(format),
             content_type,
-            pieces: paced(Bytes::from_static(body)),
+            pieces: paced(&Bytes::from_static(body)),
             ending: Ending::Clean,
         })
         .collect()
@@ -115,7 +115,7 @@ fn request(format: &str) -> Value {
 }
 
 /// The body cut where its frames begin, with pauses like a model's.
-fn paced(body: Bytes) -> Vec<(Duration, Bytes)> {
+fn paced(body: &Bytes) -> Vec<(Duration, Bytes)> {
     let mut decoder = Decoder::new(Options::default());
     decoder.push(body.clone());
     decoder.finish();
@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn the_pieces_are_the_body() {
         for (name, .., body) in EXAMPLES {
-            let pieces = paced(Bytes::from_static(body));
+            let pieces = paced(&Bytes::from_static(body));
             let joined: Vec<u8> = pieces.iter().flat_map(|(_, piece)| piece.to_vec()).collect();
             assert_eq!(joined, *body, "{name}");
             assert!(1 < pieces.len(), "{name}");
