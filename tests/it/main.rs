@@ -7,6 +7,7 @@
 
 mod browser;
 mod cli;
+mod clients;
 mod commands;
 mod corpus;
 mod faults;

@@ -11,6 +11,8 @@ pub enum Need {
     Python,
     /// Node with the packages of `tests/sdk/package.json`.
     Node,
+    /// The clients of `tests/clients`: its Python and its Node with their packages.
+    Clients,
     /// The recorded streams beside the repository.
     Corpus,
 }
@@ -22,6 +24,7 @@ impl Need {
             Self::Chromium => "chromium",
             Self::Python => "python",
             Self::Node => "node",
+            Self::Clients => "clients",
             Self::Corpus => "corpus",
         }
     }
@@ -37,6 +40,13 @@ impl Need {
                 let modules = crate::root().join("tests/sdk/node_modules");
                 ["@anthropic-ai/sdk", "openai"].iter().all(|name| modules.join(name).is_dir())
                     && answers("node", &["--version"])
+            }
+            Self::Clients => {
+                let folder = crate::root().join("tests/clients");
+                let here = |program: &str| folder.join(program).is_file();
+                here(".venv/bin/litellm")
+                    && here("node_modules/.bin/codex")
+                    && answers("curl", &["--version"])
             }
             Self::Corpus => crate::corpus().is_some(),
         }
