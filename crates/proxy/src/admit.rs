@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use http::{HeaderMap, HeaderValue, Method, Request, header, uri::Authority};
+use http::{HeaderValue, Method, Request, Version, header, uri::Authority};
 
 use crate::{
     Config,
@@ -23,7 +23,9 @@ pub(crate) enum Verdict {
 /// Judges a request by its head. `proxy_url` is where the proxy thinks it is.
 pub(crate) fn judge<B>(request: &Request<B>, config: &Config, proxy_url: &str) -> Verdict {
     let uri = request.uri();
-    if request.method() == Method::CONNECT || uri.authority().is_some() {
+    // HTTP/2 says there what HTTP/1 says in Host.
+    let absolute = uri.authority().is_some() && request.version() != Version::HTTP_2;
+    if request.method() == Method::CONNECT || absolute {
         return Verdict::Refuse(Failure::new(
             Kind::NotAProxy,
             format!(
@@ -32,7 +34,7 @@ pub(crate) fn judge<B>(request: &Request<B>, config: &Config, proxy_url: &str) -
             ),
         ));
     }
-    if let Some(host) = forbidden_host(request.headers(), &config.allowed_hosts) {
+    if let Some(host) = forbidden_host(request, &config.allowed_hosts) {
         return Verdict::Refuse(Failure::new(
             Kind::ForbiddenHost,
             format!(
@@ -53,21 +55,31 @@ pub(crate) fn judge<B>(request: &Request<B>, config: &Config, proxy_url: &str) -
 
 /// The URL under which the client reaches us, as far as it says so. One that takes us for a forward
 /// proxy names another host.
-pub(crate) fn proxy_url<B>(request: &Request<B>, own: SocketAddr) -> String {
-    let host = request.headers().get(header::HOST).filter(|_| request.uri().authority().is_none());
-    match host.map(|host| Authority::try_from(host.as_bytes())) {
-        Some(Ok(host)) => format!("http://{host}"),
-        _ => format!("http://{own}"),
+pub(crate) fn proxy_url<B>(request: &Request<B>, own: SocketAddr, secure: bool) -> String {
+    let absolute = request.uri().authority().is_some() && request.version() != Version::HTTP_2;
+    let scheme = if secure { "https" } else { "http" };
+    match Authority::try_from(host(request)) {
+        Ok(host) if !absolute => format!("{scheme}://{host}"),
+        _ => format!("{scheme}://{own}"),
+    }
+}
+
+/// Under which host the client reaches us, as it says.
+fn host<B>(request: &Request<B>) -> &[u8] {
+    match request.uri().authority() {
+        Some(authority) if request.version() == Version::HTTP_2 => authority.as_str().as_bytes(),
+        _ => request.headers().get(header::HOST).map(HeaderValue::as_bytes).unwrap_or_default(),
     }
 }
 
 /// The Host of a browser's request that must not be served: a page of another site may have had its
 /// own name point to this machine (DNS rebinding).
-fn forbidden_host(head: &HeaderMap, allowed: &[String]) -> Option<String> {
+fn forbidden_host<B>(request: &Request<B>, allowed: &[String]) -> Option<String> {
+    let head = request.headers();
     if !head.contains_key(header::ORIGIN) && !head.contains_key("sec-fetch-site") {
         return None;
     }
-    let host = head.get(header::HOST).map(HeaderValue::as_bytes).unwrap_or_default();
+    let host = host(request);
     let name = Authority::try_from(host)
         .map(|authority| authority.host().trim_end_matches('.').to_ascii_lowercase());
     let Ok(name) = name else { return Some(String::from_utf8_lossy(host).into_owned()) };

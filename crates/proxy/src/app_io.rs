@@ -7,26 +7,23 @@ use std::{
     task::{Context, Poll, ready},
 };
 
-use tokio::{
-    io::{AsyncRead, AsyncWrite, ReadBuf},
-    net::TcpStream,
-};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use crate::line::Line;
+use crate::{app_stream::AppStream, line::Line};
 
 /// Tells its [`Line`] what happens on the socket, and gives the socket back to it in the end.
 pub(crate) struct AppIo {
     /// Taken only when this is dropped.
-    stream: Option<TcpStream>,
+    stream: Option<AppStream>,
     line: Arc<Line>,
 }
 
 impl AppIo {
-    pub(crate) fn new(stream: TcpStream, line: Arc<Line>) -> Self {
+    pub(crate) fn new(stream: AppStream, line: Arc<Line>) -> Self {
         Self { stream: Some(stream), line }
     }
 
-    fn parts(self: Pin<&mut Self>) -> io::Result<(Pin<&mut TcpStream>, &Line)> {
+    fn parts(self: Pin<&mut Self>) -> io::Result<(Pin<&mut AppStream>, &Line)> {
         let this = self.get_mut();
         let stream = this.stream.as_mut().ok_or(io::ErrorKind::NotConnected)?;
         Ok((Pin::new(stream), &this.line))
@@ -35,12 +32,12 @@ impl AppIo {
 
 /// Looks whether the app has closed. hyper reads only when it wants something (not while requests
 /// are queued, nor while a request's body waits for the upstream), and would not see it.
-fn watch(stream: &TcpStream, line: &Line, cx: &mut Context<'_>) -> io::Result<()> {
+fn watch(stream: &AppStream, line: &Line, cx: &mut Context<'_>) -> io::Result<()> {
     if line.is_tunnel() {
         return Ok(());
     }
     let mut byte = [0];
-    match stream.poll_peek(cx, &mut ReadBuf::new(&mut byte)) {
+    match stream.tcp().poll_peek(cx, &mut ReadBuf::new(&mut byte)) {
         Poll::Ready(Ok(0)) => {
             line.gone();
             Err(io::ErrorKind::ConnectionAborted.into())
@@ -117,7 +114,13 @@ impl AsyncWrite for AppIo {
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let (stream, line) = self.parts()?;
         watch(&stream, line, cx)?;
-        stream.poll_flush(cx)
+        // Only TLS holds anything back.
+        let secure = stream.is_secure();
+        let flushed = stream.poll_flush(cx);
+        if secure {
+            if flushed.is_pending() { line.stuck() } else { line.flushed() }
+        }
+        flushed
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {

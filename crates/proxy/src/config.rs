@@ -1,8 +1,8 @@
 //! What the proxy is told.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
-use rustls::pki_types::{CertificateDer, pem, pem::PemObject as _};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, pem, pem::PemObject as _};
 
 use crate::Upstreams;
 
@@ -20,6 +20,9 @@ pub struct Config {
     pub grace: Duration,
     /// Certificates to trust beside those of the system.
     pub extra_ca: Vec<CertificateDer<'static>>,
+    /// By what the proxy speaks TLS with apps that want to, beside plain connections on the same
+    /// address. `None`: plain only.
+    pub certificate: Option<Certificate>,
     /// Where the dashboard is, for people who open the proxy in a browser.
     pub dashboard_url: Option<String>,
 }
@@ -33,8 +36,37 @@ impl Default for Config {
             connect_timeout: Duration::from_secs(10),
             grace: Duration::from_secs(10),
             extra_ca: Vec::new(),
+            certificate: None,
             dashboard_url: None,
         }
+    }
+}
+
+/// A certificate of the proxy's own, for apps that speak TLS, and its key.
+#[derive(Clone)]
+pub struct Certificate {
+    pub(crate) chain: Vec<CertificateDer<'static>>,
+    pub(crate) key: Arc<PrivateKeyDer<'static>>,
+}
+
+impl Certificate {
+    /// From PEM files: the chain, the proxy's own certificate first, and the key.
+    ///
+    /// # Errors
+    ///
+    /// One of them is no PEM, or has no certificate or no key in it.
+    pub fn from_pem(chain: &[u8], key: &[u8]) -> Result<Self, pem::Error> {
+        let key = Arc::new(PrivateKeyDer::from_pem_slice(key)?);
+        Ok(Self { chain: certificates(chain)?, key })
+    }
+}
+
+impl std::fmt::Debug for Certificate {
+    /// Without the key.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Certificate")
+            .field("certificates", &self.chain.len())
+            .finish_non_exhaustive()
     }
 }
 

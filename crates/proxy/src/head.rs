@@ -10,10 +10,11 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Version, header};
 const HOP_BY_HOP: [HeaderName; 2] =
     [HeaderName::from_static("keep-alive"), HeaderName::from_static("proxy-connection")];
 
-/// The head that goes upstream: the app's own, with the upstream's `Host`.
-pub(crate) fn for_upstream(head: &HeaderMap, host: &HeaderValue) -> HeaderMap {
+/// The head that goes upstream: the app's own, with the upstream's `Host` (which HTTP/2 does
+/// without).
+pub(crate) fn for_upstream(head: &HeaderMap, version: Version, host: &HeaderValue) -> HeaderMap {
     let mut kept = HeaderMap::with_capacity(head.len() + 1);
-    if !head.contains_key(header::HOST) {
+    if version != Version::HTTP_2 && !head.contains_key(header::HOST) {
         kept.append(header::HOST, host.clone());
     }
     append_kept(head, &mut kept, asks_for_upgrade(head));
@@ -33,6 +34,36 @@ pub(crate) fn for_app(head: &HeaderMap, status: StatusCode) -> HeaderMap {
         kept = kept.iter().filter(|(name, _)| !length(name)).map(owned).collect();
     }
     kept
+}
+
+/// An HTTP/2 request's head in HTTP/1.1, where `host` is the upstream.
+pub(crate) fn in_http1(head: &HeaderMap, host: &HeaderValue) -> HeaderMap {
+    let mut lines = HeaderMap::with_capacity(head.len() + 1);
+    lines.append(header::HOST, host.clone());
+    let mut cookies: Vec<u8> = Vec::new();
+    for (name, value) in head {
+        match *name {
+            header::HOST => {}
+            header::COOKIE => {
+                // HTTP/2 sends each on its own (RFC 9113, section 8.2.3).
+                let separator = if cookies.is_empty() { &b""[..] } else { b"; " };
+                cookies.extend([separator, value.as_bytes()].concat());
+            }
+            _ => _ = lines.append(name, value.clone()),
+        }
+    }
+    if let Ok(cookies) = HeaderValue::from_bytes(&cookies)
+        && !cookies.is_empty()
+    {
+        lines.append(header::COOKIE, cookies);
+    }
+    lines
+}
+
+/// A response's head without what HTTP/2 has no place for (RFC 9113, section 8.2.2).
+pub(crate) fn in_http2(head: &HeaderMap) -> HeaderMap {
+    let of_http1 = [header::CONNECTION, header::TRANSFER_ENCODING, header::UPGRADE, header::TE];
+    head.iter().filter(|(name, _)| !of_http1.contains(name)).map(owned).collect()
 }
 
 /// Whether the app asks to speak another protocol on this connection. HTTP/2 over cleartext is
@@ -189,7 +220,7 @@ mod tests {
             ),
         ];
         for (head, expected) in table {
-            let kept = for_upstream(&map(head), &HeaderValue::from_static("h"));
+            let kept = for_upstream(&map(head), Version::HTTP_11, &HeaderValue::from_static("h"));
             // The host was added in front.
             assert_eq!(&list(&kept)[1..], *expected, "{head:?}");
         }
@@ -198,10 +229,25 @@ mod tests {
     #[test]
     fn the_host_is_the_upstreams_and_stays_in_its_place() {
         let host = HeaderValue::from_static("api.example");
-        let kept = for_upstream(&map(&[("a", "1"), ("host", "127.0.0.1:4780"), ("b", "2")]), &host);
+        let kept = for_upstream(
+            &map(&[("a", "1"), ("host", "127.0.0.1:4780"), ("b", "2")]),
+            Version::HTTP_11,
+            &host,
+        );
         assert_eq!(list(&kept), [("a", "1"), ("host", "api.example"), ("b", "2")]);
-        let kept = for_upstream(&map(&[("a", "1")]), &host);
+        let kept = for_upstream(&map(&[("a", "1")]), Version::HTTP_11, &host);
         assert_eq!(list(&kept), [("host", "api.example"), ("a", "1")]);
+    }
+
+    #[test]
+    fn heads_change_their_version() {
+        let head = map(&[("a", "1"), ("cookie", "x=1"), ("b", "2"), ("cookie", "y=2")]);
+        assert_eq!(
+            list(&in_http1(&head, &HeaderValue::from_static("h"))),
+            [("host", "h"), ("a", "1"), ("b", "2"), ("cookie", "x=1; y=2")]
+        );
+        let head = map(&[("connection", "close"), ("transfer-encoding", "chunked"), ("a", "1")]);
+        assert_eq!(list(&in_http2(&head)), [("a", "1")]);
     }
 
     #[test]

@@ -49,11 +49,15 @@
 //! an upstream. The latter belong to the former and end with it, so that an app that leaves
 //! cancels its requests at once.
 //!
-//! HTTP/1.1 on both sides. An app that speaks HTTP/2 will get an HTTP/2 upstream connection; the
-//! places for it are `serve::drive` and `link::Link`.
+//! What the app speaks is mirrored: HTTP/1.1 by hyper (`serve::drive`, `link::Link`), HTTP/2 by h2
+//! itself (`http2`), since what has to be passed on is below what hyper shows of it. Where upstreams
+//! do not speak HTTP/2, an HTTP/2 app's streams have HTTP/1.1 connections, each its own while it
+//! lasts. `outlet` and `received` are what both versions have in common: where a response goes, and
+//! a body as it comes.
 
 mod admit;
 mod app_io;
+mod app_stream;
 mod config;
 mod delivery;
 mod dial;
@@ -61,11 +65,15 @@ mod exchange;
 mod failure;
 mod forward;
 mod head;
+mod http2;
 mod line;
 mod link;
 mod listen;
+mod outlet;
 mod page;
 mod probe;
+mod received;
+mod send;
 mod serve;
 mod spelling;
 mod tasks;
@@ -77,7 +85,7 @@ mod upload;
 mod upstream_io;
 mod upstreams;
 
-pub use config::{Config, certificates};
+pub use config::{Certificate, Config, certificates};
 pub use listen::{BindError, Proxy};
 pub use probe::{Answer, probe};
 pub use upstreams::{Upstream, UpstreamError, Upstreams};

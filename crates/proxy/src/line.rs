@@ -6,11 +6,9 @@ use std::{
     task::{Context, Poll, Waker},
 };
 
+use crate::{app_stream::AppStream, delivery::Delivery, spelling::HeadWatch};
 use http::StatusCode;
 use teeline_capture::Tap;
-use tokio::net::TcpStream;
-
-use crate::{delivery::Delivery, spelling::HeadWatch};
 
 /// What a connection's IO, its response bodies and its task know of each other.
 #[derive(Default)]
@@ -36,7 +34,7 @@ struct State {
     /// hyper is out of the game; both sides may end on their own.
     tunnelled: bool,
     /// The socket, given back by hyper.
-    returned: Option<TcpStream>,
+    returned: Option<AppStream>,
 }
 
 /// How a connection with an app is to be closed.
@@ -156,7 +154,7 @@ impl Line {
     }
 
     /// The socket, once hyper is done with it, and how it is to be closed.
-    pub(crate) fn take_socket(&self) -> Option<(TcpStream, Close)> {
+    pub(crate) fn take_socket(&self) -> Option<(AppStream, Close)> {
         let mut state = self.lock();
         let close = state.close;
         state.returned.take().map(|socket| (socket, close))
@@ -192,6 +190,15 @@ impl Line {
         automatic(bytes).is_some()
     }
 
+    /// All that was written has left for the app.
+    pub(crate) fn flushed(&self) {
+        let mut state = self.lock();
+        state.write_pending = false;
+        if let Some(waiting) = state.waiting.take() {
+            waiting.wake();
+        }
+    }
+
     /// The last write found no room in the app's window.
     pub(crate) fn stuck(&self) {
         self.lock().write_pending = true;
@@ -203,7 +210,7 @@ impl Line {
     }
 
     /// hyper is done with the socket.
-    pub(crate) fn give_back(&self, socket: TcpStream) {
+    pub(crate) fn give_back(&self, socket: AppStream) {
         let mut state = self.lock();
         state.returned = Some(socket);
         state.delivery = None;

@@ -9,7 +9,14 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::{Config, forward::Shared, serve::serve, tasks::Tasks, telemetry, tls::Tls};
+use crate::{
+    Config,
+    forward::Shared,
+    serve::serve,
+    tasks::Tasks,
+    telemetry,
+    tls::{self, Tls},
+};
 
 /// How long to wait when there is no file descriptor for another connection.
 const BACKOFF: Duration = Duration::from_millis(100);
@@ -22,15 +29,21 @@ pub struct Proxy {
 
 /// The proxy cannot listen.
 #[derive(Debug, thiserror::Error)]
-#[error(
-    "cannot listen on {addr} for apps; is something else there? Choose another address with --listen"
-)]
-pub struct BindError {
-    /// The address asked for.
-    pub addr: SocketAddr,
-    /// What the system says.
-    #[source]
-    pub source: io::Error,
+pub enum BindError {
+    /// The address cannot be had.
+    #[error(
+        "cannot listen on {addr} for apps; is something else there? Choose another address with --listen"
+    )]
+    Address {
+        /// The address asked for.
+        addr: SocketAddr,
+        /// What the system says.
+        #[source]
+        source: io::Error,
+    },
+    /// The certificate for apps cannot be used.
+    #[error("the certificate and its key cannot be used; do they belong together?")]
+    Certificate(#[source] rustls::Error),
 }
 
 impl Proxy {
@@ -38,20 +51,23 @@ impl Proxy {
     ///
     /// # Errors
     ///
-    /// The address is taken, is not this machine's, or may not be used.
+    /// The address is taken, is not this machine's, or may not be used; the certificate and its key
+    /// do not belong together.
     pub async fn bind(
         addr: SocketAddr,
         config: Config,
         recorder: Recorder,
     ) -> Result<Self, BindError> {
-        let error = |source| BindError { addr, source };
+        let acceptor = config.certificate.as_ref().map(tls::acceptor).transpose();
+        let acceptor = acceptor.map_err(BindError::Certificate)?;
+        let error = |source| BindError::Address { addr, source };
         let listener = TcpListener::bind(addr).await.map_err(error)?;
         let own = listener.local_addr().map_err(error)?;
         let tls = Tls::new(&config.extra_ca);
         if let Some(fault) = tls.fault() {
             telemetry::no_roots(fault);
         }
-        let shared = Shared { config, recorder, tls, tasks: Tasks::new(), own };
+        let shared = Shared { config, recorder, tls, acceptor, tasks: Tasks::new(), own };
         Ok(Self { listener, shared: Arc::new(shared) })
     }
 

@@ -48,7 +48,7 @@ async fn ask(upstream: &Upstream, config: &Config) -> Result<(u16, Option<String
     let stream = dial::connect(upstream.host(), upstream.port(), nowhere).await?;
     if upstream.uses_tls() {
         let tls = Tls::new(&config.extra_ca);
-        head(upstream, tls.connect(upstream.host(), stream).await?).await
+        head(upstream, tls.connect(upstream.host(), stream, false).await?).await
     } else {
         head(upstream, stream).await
     }

@@ -1,6 +1,6 @@
 //! One connection of an app, from its acceptance to its end.
 
-use std::{convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
+use std::{convert::Infallible, io, net::SocketAddr, sync::Arc, time::Duration};
 
 use http::Request;
 use hyper::{
@@ -17,10 +17,14 @@ use tokio::{
 
 use crate::{
     app_io::AppIo,
+    app_stream::AppStream,
     failure::{Failure, Kind},
     forward::{AppBody, Client, Shared},
+    http2,
     line::{Close, Line},
     link::MAX_HEADERS,
+    outlet::Outlet,
+    received::Received,
     tasks::{Phase, Tasks},
     telemetry,
 };
@@ -33,13 +37,38 @@ const LINGER: (Duration, Duration) = (Duration::from_secs(2), Duration::from_sec
 pub(crate) async fn serve(shared: Arc<Shared>, stream: TcpStream, address: SocketAddr) {
     // Each piece leaves at once; without it only latency is lost.
     let _ = stream.set_nodelay(true);
+    let opened = tokio::select! {
+        opened = open(&shared, stream) => opened,
+        () = shared.tasks.reached(Phase::Draining) => return,
+    };
+    match opened {
+        Ok((stream, true)) => {
+            let client = Arc::new(Client::new(shared, address, stream.is_secure()));
+            let result = Box::pin(http2::serve(&client, stream)).await;
+            telemetry::http2_connection_ended(address, &result);
+            client.links.close();
+        }
+        Ok((stream, false)) => serve_http1(shared, stream, address).await,
+        Err(err) => telemetry::not_opened(address, &err),
+    }
+}
+
+/// Shakes hands where TLS is spoken, and sees whether it is HTTP/2.
+async fn open(shared: &Shared, stream: TcpStream) -> io::Result<(AppStream, bool)> {
+    let mut stream = AppStream::open(stream, shared.acceptor.as_ref()).await?;
+    let http2 = stream.speaks_http2().await?;
+    Ok((stream, http2))
+}
+
+async fn serve_http1(shared: Arc<Shared>, stream: AppStream, address: SocketAddr) {
     let line = Arc::new(Line::new());
-    let client = Arc::new(Client::new(Arc::clone(&shared), address, Arc::clone(&line)));
+    let client = Arc::new(Client::new(Arc::clone(&shared), address, stream.is_secure()));
     let service = {
-        let client = Arc::clone(&client);
+        let (client, line) = (Arc::clone(&client), Arc::clone(&line));
         service_fn(move |request: Request<Incoming>| {
-            let client = Arc::clone(&client);
-            async move { Ok::<_, Infallible>(client.answer(request).await) }
+            let (client, outlet) = (Arc::clone(&client), Outlet::Http1(Arc::clone(&line)));
+            let request = request.map(|body| Received::Http1(body, None));
+            async move { Ok::<_, Infallible>(client.answer(request, outlet).await) }
         })
     };
     let io = AppIo::new(stream, Arc::clone(&line));
@@ -54,8 +83,6 @@ pub(crate) async fn serve(shared: Arc<Shared>, stream: TcpStream, address: Socke
 }
 
 /// Lets hyper have the connection. When this returns, all that was under way on it is dropped.
-///
-/// Here an HTTP/2 app would be told apart by its preface.
 async fn drive<S>(io: AppIo, service: S, tasks: &Tasks) -> hyper::Result<()>
 where
     S: HttpService<Incoming, ResBody = AppBody, Error = Infallible>,
@@ -96,12 +123,12 @@ async fn close(line: &Line, unread: bool, words: Vec<u8>, tasks: &Tasks) {
         Close::Gone => return,
         Close::Reset => {
             // If it fails, the end looks orderly; nothing else can be done.
-            let _ = stream.set_zero_linger();
+            let _ = stream.tcp().set_zero_linger();
             return;
         }
     }
     let mut buffer = vec![0; 4096];
-    let unread = unread || stream.try_read(&mut buffer).is_ok_and(|length| 0 < length);
+    let unread = unread || stream.tcp().try_read(&mut buffer).is_ok_and(|length| 0 < length);
     if !unread {
         return;
     }

@@ -1,26 +1,27 @@
 //! The response's body on its way to the app.
 
 use std::{
-    error::Error,
-    io,
     pin::Pin,
-    sync::Arc,
     task::{Context, Poll, ready},
 };
 
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
-use hyper::body::Incoming;
 use teeline_capture::Ending;
 
-use crate::{exchange::Exchange, head, line::Line};
+use crate::{
+    exchange::Exchange,
+    head,
+    outlet::Outlet,
+    received::{Broken, Received},
+};
 
 /// Passes every frame on untouched and tells the tap about it. Dropped, it judges how the body ended;
 /// without an end or an error it was the app, or we: that is the exchange's to say.
 pub(crate) struct Tee {
-    inner: Incoming,
+    inner: Received,
     exchange: Exchange,
-    line: Arc<Line>,
+    outlet: Outlet,
     framing: Framing,
     progress: Progress,
     /// How the upstream broke, once it has.
@@ -46,27 +47,27 @@ enum Progress {
     /// The upstream ended the body in an orderly way.
     Ended,
     /// An error came; it is passed on when everything before it was written.
-    Failed(Option<hyper::Error>),
+    Failed(Option<Broken>),
 }
 
 impl Tee {
     pub(crate) fn new(
-        inner: Incoming,
+        inner: Received,
         framing: Framing,
         exchange: Exchange,
-        line: Arc<Line>,
+        outlet: Outlet,
     ) -> Self {
         if framing != Framing::Empty {
             let chunked = framing == Framing::Marked { chunked: true };
-            line.begin(exchange.tap().clone(), chunked);
+            outlet.begin(exchange.tap().clone(), chunked);
         }
-        Self { inner, exchange, line, framing, progress: Progress::Running, broke: None }
+        Self { inner, exchange, outlet, framing, progress: Progress::Running, broke: None }
     }
 
     fn note(&mut self, frame: &Frame<Bytes>) {
         if let Some(bytes) = frame.data_ref() {
             self.exchange.tap().chunk(bytes);
-            self.line.handed(bytes.len());
+            self.outlet.handed(bytes.len());
         } else if let Some(trailers) = frame.trailers_ref() {
             self.exchange.tap().trailers(head::recorded(trailers));
             self.progress = Progress::Ended;
@@ -85,17 +86,18 @@ impl Tee {
 
 impl Body for Tee {
     type Data = Bytes;
-    type Error = hyper::Error;
+    type Error = Broken;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+    ) -> Poll<Option<Result<Frame<Bytes>, Broken>>> {
         let this = &mut *self;
         if let Progress::Failed(error) = &mut this.progress {
-            // hyper throws away what it has not yet written when a body fails. It flushes after
-            // each turn, so what is left by now is what the app's window has no room for.
-            ready!(this.line.poll_written(cx));
+            // hyper throws away what it has not yet written when a body fails, and h2 when a stream is
+            // reset. They flush after each turn, so what is left by now is what the app's window has
+            // no room for.
+            ready!(this.outlet.poll_written(cx));
             return Poll::Ready(error.take().map(Err));
         }
         match ready!(Pin::new(&mut this.inner).poll_frame(cx)) {
@@ -104,7 +106,7 @@ impl Body for Tee {
                 Poll::Ready(Some(Ok(frame)))
             }
             Some(Err(error)) => {
-                this.broke = Some(how(&error));
+                this.broke = Some(error.how());
                 this.progress = Progress::Failed(Some(error));
                 // Not in the turn of the last data: let hyper flush first.
                 cx.waker().wake_by_ref();
@@ -119,7 +121,7 @@ impl Body for Tee {
 
     fn is_end_stream(&self) -> bool {
         // Told that there is no body at all, hyper would move or drop the upstream's own length.
-        self.framing != Framing::Empty && self.inner.is_end_stream()
+        (self.framing != Framing::Empty || self.outlet.is_http2()) && self.inner.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
@@ -135,38 +137,11 @@ impl Drop for Tee {
     fn drop(&mut self) {
         let ending = self.ending();
         if self.framing == Framing::Close && ending != Some(Ending::Clean) {
-            self.line.reset();
+            self.outlet.reset();
         }
         if let Some(ending) = ending {
             self.exchange.end(ending);
         }
-        self.line.end();
+        self.outlet.end();
     }
-}
-
-/// How the upstream's connection broke, in a few words.
-pub(crate) fn how(error: &hyper::Error) -> String {
-    let Some(cause) = io_cause(error) else {
-        let early = error.is_incomplete_message();
-        return if early { "closed early".to_owned() } else { error.to_string() };
-    };
-    match cause.kind() {
-        io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe => "reset".to_owned(),
-        io::ErrorKind::UnexpectedEof => "closed early".to_owned(),
-        io::ErrorKind::TimedOut => "timeout".to_owned(),
-        io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => format!("malformed: {cause}"),
-        _ => cause.to_string(),
-    }
-}
-
-/// The IO error behind an error of hyper's, if there is one.
-pub(crate) fn io_cause(error: &hyper::Error) -> Option<&io::Error> {
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        if let Some(io) = error.downcast_ref() {
-            return Some(io);
-        }
-        cause = error.source();
-    }
-    None
 }

@@ -47,6 +47,19 @@ pub(crate) fn connection_ended(client: SocketAddr, result: &hyper::Result<()>) {
     }
 }
 
+/// The same where HTTP/2 was spoken.
+pub(crate) fn http2_connection_ended(client: SocketAddr, result: &Result<(), h2::Error>) {
+    match result {
+        Ok(()) => debug!(%client, "connection ended"),
+        Err(err) => debug!(%client, %err, "connection broke"),
+    }
+}
+
+/// An app's connection ended before it had said anything that can be understood.
+pub(crate) fn not_opened(client: SocketAddr, err: &io::Error) {
+    debug!(%client, %err, "connection not opened");
+}
+
 pub(crate) fn grace_over(open: usize) {
     warn!(open, "grace period over; closed what was still open");
 }

@@ -1,25 +1,37 @@
-//! TLS to upstreams.
+//! TLS to upstreams, and the certificate for apps.
 
 use std::sync::Arc;
 
 use rustls::{
-    ClientConfig,
+    ClientConfig, ServerConfig,
     crypto::aws_lc_rs,
     pki_types::{CertificateDer, ServerName},
 };
 use rustls_platform_verifier::Verifier;
 use tokio::net::TcpStream;
-use tokio_rustls::{TlsConnector, client::TlsStream};
+use tokio_rustls::{TlsAcceptor, TlsConnector, client::TlsStream};
 
-use crate::failure::{Failure, Kind};
+use crate::{
+    Certificate,
+    failure::{Failure, Kind},
+};
+
+const HTTP1: &[u8] = b"http/1.1";
+const HTTP2: &[u8] = b"h2";
 
 /// Makes TLS connections, or knows why it cannot.
-pub(crate) struct Tls(Result<TlsConnector, String>);
+pub(crate) struct Tls(Result<Connectors, String>);
+
+/// By what is offered (ALPN).
+struct Connectors {
+    http1: TlsConnector,
+    both: TlsConnector,
+}
 
 impl Tls {
     /// Trusts what the operating system trusts, and `extra`.
     pub(crate) fn new(extra: &[CertificateDer<'static>]) -> Self {
-        Self(config(extra).map(|config| TlsConnector::from(Arc::new(config))).map_err(|err| {
+        Self(connectors(extra).map_err(|err| {
             format!(
                 "no certificate authority to trust ({err}); install the system's CA certificates \
                  (package `ca-certificates`), set SSL_CERT_FILE, or name a CA file in the configuration"
@@ -32,14 +44,16 @@ impl Tls {
         self.0.as_ref().err().map(String::as_str)
     }
 
-    /// Shakes hands over `stream`, with HTTP/1.1 as the only protocol offered: the app speaks it.
+    /// Shakes hands over `stream`. Offered is what the app speaks: HTTP/1.1 alone, or HTTP/2 first.
     pub(crate) async fn connect(
         &self,
         host: &str,
         stream: TcpStream,
+        http2: bool,
     ) -> Result<TlsStream<TcpStream>, Failure> {
-        let connector =
+        let connectors =
             self.0.as_ref().map_err(|fault| Failure::new(Kind::TlsFailed, fault.clone()))?;
+        let connector = if http2 { &connectors.both } else { &connectors.http1 };
         let name = ServerName::try_from(host.to_owned()).map_err(|_| {
             Failure::new(Kind::TlsFailed, format!("`{host}` cannot be the name in a certificate"))
         })?;
@@ -50,6 +64,29 @@ impl Tls {
     }
 }
 
+/// Whether both sides have agreed on HTTP/2.
+pub(crate) fn agreed_on_http2(stream: &TlsStream<TcpStream>) -> bool {
+    stream.get_ref().1.alpn_protocol() == Some(HTTP2)
+}
+
+/// Shakes hands with apps by `certificate`, in HTTP/2 or HTTP/1.1 as they like.
+pub(crate) fn acceptor(certificate: &Certificate) -> Result<TlsAcceptor, rustls::Error> {
+    let mut config = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+        .with_safe_default_protocol_versions()?
+        .with_no_client_auth()
+        .with_single_cert(certificate.chain.clone(), certificate.key.clone_key())?;
+    config.alpn_protocols = vec![HTTP2.to_vec(), HTTP1.to_vec()];
+    Ok(TlsAcceptor::from(Arc::new(config)))
+}
+
+fn connectors(extra: &[CertificateDer<'static>]) -> Result<Connectors, rustls::Error> {
+    let http1 = config(extra)?;
+    let mut both = http1.clone();
+    both.alpn_protocols.insert(0, HTTP2.to_vec());
+    let connector = |config| TlsConnector::from(Arc::new(config));
+    Ok(Connectors { http1: connector(http1), both: connector(both) })
+}
+
 fn config(extra: &[CertificateDer<'static>]) -> Result<ClientConfig, rustls::Error> {
     let provider = Arc::new(aws_lc_rs::default_provider());
     let verifier = Verifier::new_with_extra_roots(extra.iter().cloned(), Arc::clone(&provider))?;
@@ -58,7 +95,7 @@ fn config(extra: &[CertificateDer<'static>]) -> Result<ClientConfig, rustls::Err
         .dangerous()
         .with_custom_certificate_verifier(Arc::new(verifier))
         .with_no_client_auth();
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    config.alpn_protocols = vec![HTTP1.to_vec()];
     Ok(config)
 }
 

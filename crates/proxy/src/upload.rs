@@ -2,7 +2,6 @@
 
 use std::{
     future::Future,
-    io,
     pin::Pin,
     sync::{
         Arc,
@@ -14,12 +13,14 @@ use std::{
 
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
-use hyper::body::Incoming;
 use teeline_capture::Tap;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use crate::{exchange::Exchange, tee};
+use crate::{
+    exchange::Exchange,
+    received::{Broken, Received},
+};
 
 /// How long an app that asked for `100 Continue` waits for it before it sends the body anyway; the
 /// same as curl. RFC 9110, section 10.1.1 forbids to wait forever.
@@ -27,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Passes every frame on untouched and tells the tap about it.
 pub(crate) struct Upload {
-    inner: Incoming,
+    inner: Received,
     tap: Tap,
     passage: Passage,
     /// Shut until the upstream wants the body: the first look at it makes hyper tell the app to
@@ -61,7 +62,7 @@ impl Passage {
 }
 
 impl Upload {
-    pub(crate) fn new(inner: Incoming, exchange: &Exchange) -> Self {
+    pub(crate) fn new(inner: Received, exchange: &Exchange) -> Self {
         let (tap, passage) = (exchange.tap().clone(), exchange.passage().clone());
         let upload = Self { inner, tap, passage, gate: None };
         if upload.inner.is_end_stream() {
@@ -88,12 +89,12 @@ impl Upload {
 
 impl Body for Upload {
     type Data = Bytes;
-    type Error = hyper::Error;
+    type Error = Broken;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+    ) -> Poll<Option<Result<Frame<Bytes>, Broken>>> {
         let this = &mut *self;
         if let Some(gate) = &mut this.gate {
             ready!(gate.as_mut().poll(cx));
@@ -105,7 +106,7 @@ impl Body for Upload {
                 Some(bytes) => this.tap.request_body(bytes),
                 None => this.finish(),
             },
-            Some(Err(err)) if is_malformed(err) => {}
+            Some(Err(err)) if err.is_malformed() => {}
             Some(Err(_)) => this.passage.set(BROKEN_OFF),
             None => this.finish(),
         }
@@ -129,10 +130,4 @@ impl Drop for Upload {
             self.tap.request_end(false);
         }
     }
-}
-
-/// Whether the app is there and sends no proper chunks.
-fn is_malformed(err: &hyper::Error) -> bool {
-    let kind = tee::io_cause(err).map(io::Error::kind);
-    matches!(kind, Some(io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData))
 }

@@ -1,16 +1,18 @@
 //! A certificate authority for one test or one demonstration.
 
-use std::sync::Arc;
+use std::{io, net::SocketAddr, sync::Arc};
 
 use rcgen::{
-    BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa,
-    KeyPair, KeyUsagePurpose,
+    BasicConstraints, Certificate, CertificateParams, CertifiedIssuer, DnType,
+    ExtendedKeyUsagePurpose, IsCa, KeyPair, KeyUsagePurpose,
 };
 use rustls::{
-    ServerConfig,
+    ClientConfig, RootCertStore, ServerConfig,
     crypto::aws_lc_rs,
-    pki_types::{CertificateDer, PrivateKeyDer},
+    pki_types::{CertificateDer, PrivateKeyDer, ServerName},
 };
+use tokio::net::TcpStream;
+use tokio_rustls::{TlsConnector, client::TlsStream};
 
 /// A certificate authority that lives as long as this value: its key is made anew each time and
 /// never written anywhere.
@@ -60,6 +62,41 @@ impl Authority {
         self.issuer.der().clone()
     }
 
+    /// A certificate for `names` and its key, both as PEM.
+    ///
+    /// # Errors
+    ///
+    /// Where a name cannot stand in a certificate.
+    pub fn certificate(&self, names: &[&str]) -> Result<(String, String), AuthorityError> {
+        let (certificate, key) = self.sign(names)?;
+        Ok((certificate.pem(), key.serialize_pem()))
+    }
+
+    /// A connection to `addr` as a client that trusts this authority and offers `protocols` (ALPN).
+    ///
+    /// # Errors
+    ///
+    /// Where the other side cannot be reached, or has no certificate of this authority for `name`.
+    pub async fn connect(
+        &self,
+        addr: SocketAddr,
+        name: &str,
+        protocols: &[&[u8]],
+    ) -> io::Result<TlsStream<TcpStream>> {
+        let mut roots = RootCertStore::empty();
+        roots.add(self.der()).map_err(io::Error::other)?;
+        let provider = Arc::new(aws_lc_rs::default_provider());
+        let mut config = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(io::Error::other)?
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        config.alpn_protocols = protocols.iter().map(|protocol| protocol.to_vec()).collect();
+        let name = ServerName::try_from(name.to_owned()).map_err(io::Error::other)?;
+        let stream = TcpStream::connect(addr).await?;
+        TlsConnector::from(Arc::new(config)).connect(name, stream).await
+    }
+
     /// A server's TLS configuration with a certificate for `names` (host names or IP addresses)
     /// that speaks `protocols` (ALPN), the first one both sides know.
     ///
@@ -71,12 +108,7 @@ impl Authority {
         names: &[&str],
         protocols: &[&str],
     ) -> Result<Arc<ServerConfig>, AuthorityError> {
-        let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
-        let mut params = CertificateParams::new(names)?;
-        params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
-        params.use_authority_key_identifier_extension = true;
-        let key = KeyPair::generate()?;
-        let certificate = params.signed_by(&key, &self.issuer)?;
+        let (certificate, key) = self.sign(names)?;
         let key = PrivateKeyDer::Pkcs8(key.serialize_der().into());
         let mut config =
             ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
@@ -86,5 +118,14 @@ impl Authority {
         config.alpn_protocols =
             protocols.iter().map(|protocol| protocol.as_bytes().to_vec()).collect();
         Ok(Arc::new(config))
+    }
+
+    fn sign(&self, names: &[&str]) -> Result<(Certificate, KeyPair), AuthorityError> {
+        let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+        let mut params = CertificateParams::new(names)?;
+        params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
+        params.use_authority_key_identifier_extension = true;
+        let key = KeyPair::generate()?;
+        Ok((params.signed_by(&key, &self.issuer)?, key))
     }
 }

@@ -31,6 +31,10 @@ pub(crate) struct Shared {
     pub(crate) journal: Journal,
     /// Whether the handler is asked before the body is read.
     pub(crate) early: bool,
+    /// Whether HTTP/2 is spoken with clients that do.
+    pub(crate) http2: bool,
+    /// HTTP/2: so many streams a client may have open at once.
+    pub(crate) max_streams: u32,
 }
 
 pub(crate) struct Connection {
@@ -57,8 +61,9 @@ impl From<io::Error> for Over {
 }
 
 impl Connection {
-    pub(crate) fn new(number: u64, stream: Stream, shared: Arc<Shared>) -> Self {
-        Self { number, stream, shared, buffer: BytesMut::new(), finished: false }
+    /// `buffer`: what was read already.
+    pub(crate) fn new(number: u64, stream: Stream, buffer: BytesMut, shared: Arc<Shared>) -> Self {
+        Self { number, stream, shared, buffer, finished: false }
     }
 
     /// Serves until either side ends it.
@@ -168,6 +173,8 @@ impl Connection {
                 self.wait(shared.journal.until_open(name), framing.is_done()).await?;
             }
             Step::Read(bytes) => self.read_body(number, framing, *bytes).await?,
+            // HTTP/1 has no frames.
+            Step::Frames(_) | Step::Flow(..) => {}
             Step::ReadRest => self.read_body(number, framing, u64::MAX).await?,
             Step::Fin => return Err(self.finish().await),
             Step::Close => return Err(Over::Script),

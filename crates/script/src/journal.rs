@@ -85,6 +85,15 @@ impl Journal {
         });
     }
 
+    /// The client reset a request's stream.
+    pub(crate) fn reset(&self, number: u64, code: u32) {
+        self.update(number, |entry| entry.request.reset = Some(code));
+    }
+
+    pub(crate) async fn until_reset(&self, number: u64) -> u32 {
+        self.until(|state| state.find(number)?.request.reset).await
+    }
+
     pub(crate) fn gone(&self, connection: u64, how: Gone) {
         let mut state = self.lock();
         state.gone.entry(connection).or_insert(how);

@@ -1,6 +1,6 @@
 //! A scripted upstream, exact to the byte and the moment.
 //!
-//! An [`Upstream`] is an HTTP/1.1 server on a real socket that answers each request with a
+//! An [`Upstream`] is a server on a real socket, of HTTP/1.1 and if so wished of HTTP/2, that answers each request with a
 //! [`Script`]: these bytes in these writes, pauses, waits for a named gate, the end of the
 //! connection in one of the ways a connection can end. What it received is in its journal, raw.
 //! Nothing in it interprets what it sends, so it can send what no HTTP library would: a body cut
@@ -50,6 +50,7 @@
 mod authority;
 mod body;
 mod connection;
+mod http2;
 mod journal;
 mod request;
 mod script;
@@ -57,6 +58,7 @@ mod stream;
 mod upstream;
 
 pub use authority::{Authority, AuthorityError};
+pub use http2::Frame;
 pub use journal::Gone;
 pub use request::Request;
 pub use script::{Script, Step};

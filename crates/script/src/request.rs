@@ -35,6 +35,8 @@ pub struct Request {
     pub body_whole: bool,
     /// The trailers of a chunked body.
     pub trailers: Vec<(String, String)>,
+    /// HTTP/2: the code by which the client reset the stream; `u32::MAX` where its connection went.
+    pub reset: Option<u32>,
 }
 
 impl Request {

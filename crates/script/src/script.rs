@@ -4,6 +4,8 @@ use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 
+use crate::Frame;
+
 /// One step of a [`Script`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
@@ -11,6 +13,10 @@ pub enum Step {
     Write(Bytes),
     /// Writes the same bytes so many times, one write each.
     Repeat(Bytes, u64),
+    /// HTTP/2: these frames on the request's stream, in one write.
+    Frames(Vec<Frame>),
+    /// HTTP/2: DATA with these bytes, so many times, as the client's windows allow.
+    Flow(Bytes, u64),
     /// Waits.
     Pause(Duration),
     /// Says that this gate was reached and waits until it is open.
@@ -79,6 +85,29 @@ impl Script {
     #[must_use]
     pub fn repeat(self, bytes: impl Into<Bytes>, times: u64) -> Self {
         self.step(Step::Repeat(bytes.into(), times))
+    }
+
+    /// HTTP/2: sends `frames` in one write.
+    ///
+    /// ```
+    /// use teeline_script::{Frame, Script};
+    ///
+    /// let cancelled = Script::new().frames([
+    ///     Frame::Head(200, vec![("content-type".into(), "text/event-stream".into())]),
+    ///     Frame::Data("data: one\n\n".into()),
+    ///     Frame::Reset(8),
+    /// ]);
+    /// assert_eq!(cancelled.steps().len(), 1);
+    /// ```
+    #[must_use]
+    pub fn frames(self, frames: impl IntoIterator<Item = Frame>) -> Self {
+        self.step(Step::Frames(frames.into_iter().collect()))
+    }
+
+    /// HTTP/2: sends `bytes` `times` times, as the client's windows allow.
+    #[must_use]
+    pub fn flow(self, bytes: impl Into<Bytes>, times: u64) -> Self {
+        self.step(Step::Flow(bytes.into(), times))
     }
 
     /// Waits for `duration`.

@@ -6,6 +6,7 @@ use std::{
     task::{Context, Poll},
 };
 
+use bytes::BytesMut;
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     net::TcpStream,
@@ -13,17 +14,37 @@ use tokio::{
 use tokio_rustls::server::TlsStream;
 
 #[derive(Debug)]
-pub(crate) enum Stream {
+pub(crate) struct Stream {
+    socket: Socket,
+    /// Read already, and given out first.
+    ahead: BytesMut,
+}
+
+#[derive(Debug)]
+enum Socket {
     Plain(TcpStream),
     Tls(Box<TlsStream<TcpStream>>),
 }
 
 impl Stream {
+    pub(crate) fn plain(stream: TcpStream) -> Self {
+        Self { socket: Socket::Plain(stream), ahead: BytesMut::new() }
+    }
+
+    pub(crate) fn tls(stream: TlsStream<TcpStream>) -> Self {
+        Self { socket: Socket::Tls(Box::new(stream)), ahead: BytesMut::new() }
+    }
+
+    /// Puts back what was read.
+    pub(crate) fn unread(&mut self, bytes: BytesMut) {
+        self.ahead = bytes;
+    }
+
     /// Makes the close that follows a reset.
     pub(crate) fn reset_on_close(&self) -> io::Result<()> {
-        match self {
-            Self::Plain(stream) => stream.set_zero_linger(),
-            Self::Tls(stream) => stream.get_ref().0.set_zero_linger(),
+        match &self.socket {
+            Socket::Plain(stream) => stream.set_zero_linger(),
+            Socket::Tls(stream) => stream.get_ref().0.set_zero_linger(),
         }
     }
 }
@@ -34,9 +55,15 @@ impl AsyncRead for Stream {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Self::Plain(stream) => Pin::new(stream).poll_read(cx, buf),
-            Self::Tls(stream) => Pin::new(stream).poll_read(cx, buf),
+        let this = self.get_mut();
+        if !this.ahead.is_empty() {
+            let length = this.ahead.len().min(buf.remaining());
+            buf.put_slice(&this.ahead.split_to(length));
+            return Poll::Ready(Ok(()));
+        }
+        match &mut this.socket {
+            Socket::Plain(stream) => Pin::new(stream).poll_read(cx, buf),
+            Socket::Tls(stream) => Pin::new(stream).poll_read(cx, buf),
         }
     }
 }
@@ -47,23 +74,23 @@ impl AsyncWrite for Stream {
         cx: &mut Context<'_>,
         buf: &[u8],
     ) -> Poll<io::Result<usize>> {
-        match self.get_mut() {
-            Self::Plain(stream) => Pin::new(stream).poll_write(cx, buf),
-            Self::Tls(stream) => Pin::new(stream).poll_write(cx, buf),
+        match &mut self.get_mut().socket {
+            Socket::Plain(stream) => Pin::new(stream).poll_write(cx, buf),
+            Socket::Tls(stream) => Pin::new(stream).poll_write(cx, buf),
         }
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Self::Plain(stream) => Pin::new(stream).poll_flush(cx),
-            Self::Tls(stream) => Pin::new(stream).poll_flush(cx),
+        match &mut self.get_mut().socket {
+            Socket::Plain(stream) => Pin::new(stream).poll_flush(cx),
+            Socket::Tls(stream) => Pin::new(stream).poll_flush(cx),
         }
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Self::Plain(stream) => Pin::new(stream).poll_shutdown(cx),
-            Self::Tls(stream) => Pin::new(stream).poll_shutdown(cx),
+        match &mut self.get_mut().socket {
+            Socket::Plain(stream) => Pin::new(stream).poll_shutdown(cx),
+            Socket::Tls(stream) => Pin::new(stream).poll_shutdown(cx),
         }
     }
 }

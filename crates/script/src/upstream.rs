@@ -2,7 +2,9 @@
 
 use std::{fmt, io, net::SocketAddr, sync::Arc, time::Duration};
 
+use bytes::BytesMut;
 use tokio::{
+    io::AsyncReadExt as _,
     net::{TcpListener, TcpStream},
     task::{AbortHandle, JoinSet},
     time::{sleep, timeout},
@@ -12,6 +14,7 @@ use tokio_rustls::TlsAcceptor;
 use crate::{
     Authority, Gone, Request, Script,
     connection::{Connection, Shared},
+    http2::{self, PREFACE},
     journal::Journal,
     stream::Stream,
 };
@@ -35,6 +38,8 @@ pub struct Builder<'a> {
     addr: SocketAddr,
     authority: Option<&'a Authority>,
     early: bool,
+    http2: bool,
+    max_streams: u32,
     keep_body: usize,
     keep_requests: usize,
 }
@@ -58,6 +63,8 @@ impl Upstream {
             addr: SocketAddr::from(([127, 0, 0, 1], 0)),
             authority: None,
             early: false,
+            http2: false,
+            max_streams: 250,
             keep_body: 16 << 20,
             keep_requests: 1_000,
         }
@@ -109,6 +116,12 @@ impl Upstream {
         self.shared.journal.until_body(number, length).await;
     }
 
+    /// HTTP/2: waits until the client has reset the stream of request `number`, and gives the code
+    /// (`u32::MAX`: its connection went).
+    pub async fn stream_reset(&self, number: u64) -> u32 {
+        self.shared.journal.until_reset(number).await
+    }
+
     /// Waits until the connection `number` (from 0, in order of acceptance) is over, and says how.
     /// A client's end is noticed whenever the server reads or waits with the request read whole.
     pub async fn client_gone(&self, number: u64) -> Gone {
@@ -146,6 +159,16 @@ impl<'a> Builder<'a> {
         Self { early: true, ..self }
     }
 
+    /// Speaks HTTP/2 with clients that begin with its preface, and under TLS offers it first.
+    pub fn http2(self) -> Self {
+        Self { http2: true, ..self }
+    }
+
+    /// HTTP/2: a client may have so many streams open at once (250 unless told otherwise).
+    pub fn max_streams(self, max_streams: u32) -> Self {
+        Self { max_streams, ..self }
+    }
+
     /// Keeps so many bytes of each body; the rest is counted.
     pub fn keep_body(self, bytes: usize) -> Self {
         Self { keep_body: bytes, ..self }
@@ -168,20 +191,27 @@ impl<'a> Builder<'a> {
         let listener = TcpListener::bind(self.addr).await?;
         let addr = listener.local_addr()?;
         let acceptor = match self.authority {
-            Some(authority) => Some(acceptor(authority, addr)?),
+            Some(authority) => Some(acceptor(authority, addr, self.http2)?),
             None => None,
         };
         let journal = Journal::new(self.keep_requests, self.keep_body);
-        let shared = Arc::new(Shared { handler: Box::new(handler), journal, early: self.early });
+        let shared = Arc::new(Shared {
+            handler: Box::new(handler),
+            journal,
+            early: self.early,
+            http2: self.http2,
+            max_streams: self.max_streams,
+        });
         let server = tokio::spawn(accept(listener, acceptor, Arc::clone(&shared))).abort_handle();
         Ok(Upstream { addr, shared, ca_pem: self.authority.map(Authority::pem), server })
     }
 }
 
-fn acceptor(authority: &Authority, addr: SocketAddr) -> io::Result<TlsAcceptor> {
+fn acceptor(authority: &Authority, addr: SocketAddr, http2: bool) -> io::Result<TlsAcceptor> {
     let own = addr.ip().to_string();
+    let protocols: &[_] = if http2 { &["h2", "http/1.1"] } else { &["http/1.1"] };
     let config = authority
-        .server_config(&["localhost", "127.0.0.1", "::1", &own], &["http/1.1"])
+        .server_config(&["localhost", "127.0.0.1", "::1", &own], protocols)
         .map_err(io::Error::other)?;
     Ok(TlsAcceptor::from(config))
 }
@@ -200,7 +230,7 @@ async fn accept(listener: TcpListener, acceptor: Option<TlsAcceptor>, shared: Ar
         let (acceptor, shared) = (acceptor.clone(), Arc::clone(&shared));
         connections.spawn(async move {
             match open(stream, acceptor).await {
-                Ok(stream) => Connection::new(number, stream, shared).serve().await,
+                Ok(stream) => serve(number, stream, shared).await,
                 Err(_) => shared.journal.gone(number, Gone::Reset),
             }
         });
@@ -208,14 +238,32 @@ async fn accept(listener: TcpListener, acceptor: Option<TlsAcceptor>, shared: Ar
     }
 }
 
+/// In the version that the client begins with.
+async fn serve(number: u64, mut stream: Stream, shared: Arc<Shared>) {
+    let mut begun = BytesMut::new();
+    if shared.http2 {
+        while begun.len() < PREFACE.len() && PREFACE.starts_with(&begun) {
+            if !matches!(stream.read_buf(&mut begun).await, Ok(1..)) {
+                break;
+            }
+        }
+    }
+    if begun.starts_with(PREFACE) {
+        stream.unread(begun);
+        http2::serve(number, stream, shared).await;
+    } else {
+        Connection::new(number, stream, begun, shared).serve().await;
+    }
+}
+
 async fn open(stream: TcpStream, acceptor: Option<TlsAcceptor>) -> io::Result<Stream> {
     // Each step's write leaves at once.
     stream.set_nodelay(true)?;
     match acceptor {
-        None => Ok(Stream::Plain(stream)),
+        None => Ok(Stream::plain(stream)),
         Some(acceptor) => {
             let stream = timeout(HANDSHAKE, acceptor.accept(stream)).await??;
-            Ok(Stream::Tls(Box::new(stream)))
+            Ok(Stream::tls(stream))
         }
     }
 }

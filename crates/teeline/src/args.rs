@@ -82,6 +82,12 @@ pub(crate) struct ServeArgs {
     /// Allow listening on an address that other machines reach
     #[arg(long)]
     pub(crate) allow_remote: bool,
+    /// Certificate (PEM) by which apps may speak TLS, and so HTTP/2, with the proxy
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub(crate) tls_certificate: Option<PathBuf>,
+    /// Its key (PEM)
+    #[arg(long, value_name = "FILE", requires = "tls_certificate")]
+    pub(crate) tls_key: Option<PathBuf>,
     /// A further host name under which proxy and dashboard may be addressed
     #[arg(long = "allowed-host", value_name = "NAME")]
     pub(crate) allowed_hosts: Vec<String>,

@@ -56,6 +56,8 @@ pub(crate) struct RedactFile {
 #[serde(deny_unknown_fields)]
 pub(crate) struct TlsFile {
     pub(crate) ca_files: Option<Vec<PathBuf>>,
+    pub(crate) certificate: Option<PathBuf>,
+    pub(crate) key: Option<PathBuf>,
 }
 
 #[derive(Debug, Default, Deserialize, PartialEq)]
@@ -88,6 +90,8 @@ pub(crate) struct Config {
     pub(crate) redact_headers: Vec<String>,
     pub(crate) redact_query: Vec<String>,
     pub(crate) ca_files: Vec<PathBuf>,
+    /// The proxy's own certificate and its key.
+    pub(crate) certificate: Option<(PathBuf, PathBuf)>,
     pub(crate) connect_timeout: Duration,
     pub(crate) shutdown_grace: Duration,
 }
@@ -135,6 +139,10 @@ impl Config {
             redact_headers: file.redact.headers.unwrap_or_default(),
             redact_query: file.redact.query.unwrap_or_default(),
             ca_files: file.tls.ca_files.unwrap_or_default(),
+            certificate: certificate(
+                args.tls_certificate.clone().or(file.tls.certificate),
+                args.tls_key.clone().or(file.tls.key),
+            )?,
             connect_timeout: Duration::from_secs(
                 file.timeouts.connect_seconds.unwrap_or(DEFAULT_CONNECT_SECONDS),
             ),
@@ -142,6 +150,20 @@ impl Config {
                 file.timeouts.shutdown_seconds.unwrap_or(DEFAULT_SHUTDOWN_SECONDS),
             ),
         })
+    }
+}
+
+/// Both files or none.
+fn certificate(
+    certificate: Option<PathBuf>,
+    key: Option<PathBuf>,
+) -> Result<Option<(PathBuf, PathBuf)>> {
+    match (certificate, key) {
+        (Some(certificate), Some(key)) => Ok(Some((certificate, key))),
+        (None, None) => Ok(None),
+        _ => bail!(
+            "a certificate for the proxy needs its key and the other way round; give both or none"
+        ),
     }
 }
 
@@ -270,6 +292,16 @@ mod tests {
         let named: Vec<(&str, &str)> =
             config.upstreams.iter().map(|u| (u.name.as_str(), u.url.as_str())).collect();
         assert_eq!(named, [("a", "http://a"), ("b", "http://flag")]);
+    }
+
+    #[test]
+    fn a_certificate_comes_with_its_key() {
+        let both = resolved("[tls]\ncertificate = '/c'\nkey = '/k'\n", &ServeArgs::default());
+        assert_eq!(both.unwrap().certificate, Some(("/c".into(), "/k".into())));
+        for half in ["[tls]\ncertificate = '/c'\n", "[tls]\nkey = '/k'\n"] {
+            let error = resolved(half, &ServeArgs::default()).unwrap_err().to_string();
+            assert!(error.contains("both or none"), "{error}");
+        }
     }
 
     #[test]

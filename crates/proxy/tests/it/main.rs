@@ -8,6 +8,7 @@
 mod endings;
 mod errors;
 mod heads;
+mod http2;
 mod laws;
 mod leaving;
 mod reuse;

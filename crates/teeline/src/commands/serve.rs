@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, anyhow};
 use rustls::pki_types::CertificateDer;
 use teeline_capture::{Redaction, Store, StoreOptions};
 use teeline_dashboard::Dashboard;
-use teeline_proxy::{Proxy, Upstreams, certificates};
+use teeline_proxy::{Certificate, Proxy, Upstreams, certificates};
 use tokio::{net::TcpListener, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
@@ -185,6 +185,7 @@ pub(crate) fn proxy_config(config: &Config) -> Result<teeline_proxy::Config> {
         connect_timeout: config.connect_timeout,
         grace: config.shutdown_grace,
         extra_ca: extra_certificates(config)?,
+        certificate: own_certificate(config)?,
         dashboard_url: None,
     })
 }
@@ -210,6 +211,21 @@ fn extra_certificates(config: &Config) -> Result<Vec<CertificateDer<'static>>> {
         all.extend(found);
     }
     Ok(all)
+}
+
+fn own_certificate(config: &Config) -> Result<Option<Certificate>> {
+    let Some((certificate, key)) = &config.certificate else { return Ok(None) };
+    let read = |path: &Path| {
+        std::fs::read(path).with_context(|| format!("the file {} cannot be read", path.display()))
+    };
+    let pem = Certificate::from_pem(&read(certificate)?, &read(key)?);
+    Ok(Some(pem.with_context(|| {
+        format!(
+            "{} and {} must hold a PEM certificate and its PEM key",
+            certificate.display(),
+            key.display()
+        )
+    })?))
 }
 
 fn open_store(config: &Config) -> Result<Store> {
@@ -244,6 +260,9 @@ fn say_where(config: &Config, proxy: SocketAddr, dashboard: &str, upstreams: &[(
             format!("http://{proxy}/{name}")
         };
         say(&format!("  {base:<40} → {url}"));
+    }
+    if config.certificate.is_some() {
+        say("The same with https:// for apps that trust the proxy's certificate.");
     }
     say(&format!("Captures: {}", kept_in(config)));
     say(&format!("Dashboard: {dashboard}"));
