@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, pem, pem::PemObject as _};
 
-use crate::Upstreams;
+use crate::{OutboundProxies, Upstreams};
 
 /// How the proxy is to work; every value resolved, nothing read from the environment.
 #[derive(Clone, Debug)]
@@ -23,6 +23,8 @@ pub struct Config {
     /// By what the proxy speaks TLS with apps that want to, beside plain connections on the same
     /// address. `None`: plain only.
     pub certificate: Option<Certificate>,
+    /// Proxies on the way out.
+    pub outbound: OutboundProxies,
     /// Where the dashboard is, for people who open the proxy in a browser.
     pub dashboard_url: Option<String>,
 }
@@ -37,13 +39,14 @@ impl Default for Config {
             grace: Duration::from_secs(10),
             extra_ca: Vec::new(),
             certificate: None,
+            outbound: OutboundProxies::default(),
             dashboard_url: None,
         }
     }
 }
 
-/// A certificate of the proxy's own, for apps that speak TLS, and its key.
-#[derive(Clone)]
+/// A certificate and its key: the proxy's own, for apps that speak TLS, or one by which an upstream is told who asks.
+#[derive(Clone, PartialEq, Eq)]
 pub struct Certificate {
     pub(crate) chain: Vec<CertificateDer<'static>>,
     pub(crate) key: Arc<PrivateKeyDer<'static>>,

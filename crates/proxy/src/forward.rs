@@ -20,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     Config,
     admit::{self, Verdict},
+    connector::Connector,
     exchange::Exchange,
     failure::{Failure, Kind},
     head,
@@ -32,7 +33,6 @@ use crate::{
     tasks::Tasks,
     tee::{Framing, Tee},
     telemetry,
-    tls::Tls,
     tunnel::Tunnel,
     upload::{Passage, Upload},
     upstreams::{Route, Upstream},
@@ -45,7 +45,8 @@ pub(crate) type AppBody = Either<Tee, Full<Bytes>>;
 pub(crate) struct Shared {
     pub(crate) config: Config,
     pub(crate) recorder: Recorder,
-    pub(crate) tls: Tls,
+    /// The way to upstreams.
+    pub(crate) connector: Connector,
     /// For apps that speak TLS, if there is a certificate.
     pub(crate) acceptor: Option<TlsAcceptor>,
     pub(crate) tasks: Tasks,

@@ -2,11 +2,11 @@
 //! would be without us: nothing is shared between apps, so nothing of one can hold up another.
 
 use std::{
-    net::SocketAddr,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
+    time::Duration,
 };
 
 use hyper::client::conn::http1::{self, SendRequest};
@@ -15,12 +15,11 @@ use teeline_capture::Tap;
 use tokio::time::timeout;
 
 use crate::{
-    Config, dial,
     failure::{Failure, Kind},
     forward::Shared,
     http2::{self, Opened},
     tasks::{Owned, Tasks},
-    tls::{self, Tls},
+    tls,
     upload::{Passage, Upload},
     upstream_io::{Stream, UpstreamIo, Wire},
     upstreams::Upstream,
@@ -46,12 +45,13 @@ pub(crate) struct Link {
 impl Link {
     /// Connects to `upstream` within the configured time.
     pub(crate) async fn open(upstream: &Arc<Upstream>, shared: &Shared) -> Result<Self, Failure> {
-        let Shared { config, tls, tasks, own, .. } = shared;
+        let Shared { config, connector, tasks, .. } = shared;
         let opening = async {
-            let stream = open(upstream, tls, *own, false).await?;
+            let stream = connector.open(upstream, false).await?;
             Self::over(upstream, stream, tasks).await
         };
-        timeout(config.connect_timeout, opening).await.map_err(|_| late(upstream, config))?
+        let limit = upstream.connect_timeout(config);
+        timeout(limit, opening).await.map_err(|_| late(upstream, limit))?
     }
 
     async fn over(
@@ -229,9 +229,9 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 async fn open_http2(upstream: &Arc<Upstream>, shared: &Shared) -> Result<ForHttp2, Failure> {
-    let Shared { config, tls, tasks, own, .. } = shared;
+    let Shared { config, connector, tasks, .. } = shared;
     let opening = async {
-        let stream = open(upstream, tls, *own, true).await?;
+        let stream = connector.open(upstream, true).await?;
         let agreed = stream.agreed_on_http2();
         if agreed == Some(false) {
             return Ok(ForHttp2::Http1(Some(Link::over(upstream, stream, tasks).await?)));
@@ -246,21 +246,8 @@ async fn open_http2(upstream: &Arc<Upstream>, shared: &Shared) -> Result<ForHttp
             Opened::Not => ForHttp2::Http1(None),
         })
     };
-    timeout(config.connect_timeout, opening).await.map_err(|_| late(upstream, config))?
-}
-
-async fn open(
-    upstream: &Upstream,
-    tls: &Tls,
-    own: SocketAddr,
-    http2: bool,
-) -> Result<Stream, Failure> {
-    let stream = dial::connect(upstream.host(), upstream.port(), own).await?;
-    if upstream.uses_tls() {
-        Ok(Stream::Tls(Box::new(tls.connect(upstream.host(), stream, http2).await?)))
-    } else {
-        Ok(Stream::Plain(stream))
-    }
+    let limit = upstream.connect_timeout(config);
+    timeout(limit, opening).await.map_err(|_| late(upstream, limit))?
 }
 
 impl Stream {
@@ -273,8 +260,8 @@ impl Stream {
     }
 }
 
-fn late(upstream: &Upstream, config: &Config) -> Failure {
-    let (host, port, limit) = (upstream.host(), upstream.port(), config.connect_timeout);
+fn late(upstream: &Upstream, limit: Duration) -> Failure {
+    let (host, port) = (upstream.host(), upstream.port());
     Failure::new(
         Kind::UpstreamTimeout,
         format!(

@@ -10,12 +10,8 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Config,
-    forward::Shared,
-    serve::serve,
-    tasks::Tasks,
-    telemetry,
-    tls::{self, Tls},
+    Config, OutboundError, connector::Connector, forward::Shared, serve::serve, tasks::Tasks,
+    telemetry, tls,
 };
 
 /// How long to wait when there is no file descriptor for another connection.
@@ -44,6 +40,9 @@ pub enum BindError {
     /// The certificate for apps cannot be used.
     #[error("the certificate and its key cannot be used; do they belong together?")]
     Certificate(#[source] rustls::Error),
+    /// A proxy on the way out cannot be used.
+    #[error(transparent)]
+    Outbound(OutboundError),
 }
 
 impl Proxy {
@@ -52,7 +51,7 @@ impl Proxy {
     /// # Errors
     ///
     /// The address is taken, is not this machine's, or may not be used; the certificate and its key
-    /// do not belong together.
+    /// do not belong together; a proxy on the way out cannot be used.
     pub async fn bind(
         addr: SocketAddr,
         config: Config,
@@ -63,11 +62,11 @@ impl Proxy {
         let error = |source| BindError::Address { addr, source };
         let listener = TcpListener::bind(addr).await.map_err(error)?;
         let own = listener.local_addr().map_err(error)?;
-        let tls = Tls::new(&config.extra_ca);
-        if let Some(fault) = tls.fault() {
+        let connector = Connector::new(&config, own).map_err(BindError::Outbound)?;
+        if let Some(fault) = connector.fault() {
             telemetry::no_roots(fault);
         }
-        let shared = Shared { config, recorder, tls, acceptor, tasks: Tasks::new(), own };
+        let shared = Shared { config, recorder, connector, acceptor, tasks: Tasks::new(), own };
         Ok(Self { listener, shared: Arc::new(shared) })
     }
 

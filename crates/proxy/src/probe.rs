@@ -2,6 +2,7 @@
 
 use std::{
     net::SocketAddr,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -10,12 +11,14 @@ use http::{Request, header};
 use http_body_util::Empty;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
-use tokio::{
-    io::{AsyncRead, AsyncWrite},
-    time::timeout,
-};
+use tokio::time::timeout;
 
-use crate::{Config, Upstream, dial, failure::Failure, failure::Kind, tls::Tls};
+use crate::{
+    Config, Upstream,
+    connector::Connector,
+    failure::{Failure, Kind},
+    upstream_io::UpstreamIo,
+};
 
 /// What an upstream answered to a request without credentials.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,29 +38,24 @@ pub struct Answer {
 /// It cannot be reached; the text says why, as an app would be told.
 pub async fn probe(upstream: &Upstream, config: &Config) -> Result<Answer, String> {
     let started = Instant::now();
-    let asked = timeout(config.connect_timeout, ask(upstream, config)).await;
+    let limit = upstream.connect_timeout(config);
+    let asked = timeout(limit, ask(upstream, config)).await;
     let (status, date) = match asked {
         Ok(answer) => answer.map_err(|failure| failure.message)?,
-        Err(_) => return Err(format!("no answer within {:?}", config.connect_timeout)),
+        Err(_) => return Err(format!("no answer within {limit:?}")),
     };
     Ok(Answer { status, date, took: started.elapsed() })
 }
 
 async fn ask(upstream: &Upstream, config: &Config) -> Result<(u16, Option<String>), Failure> {
     let nowhere = SocketAddr::from(([0, 0, 0, 0], 0));
-    let stream = dial::connect(upstream.host(), upstream.port(), nowhere).await?;
-    if upstream.uses_tls() {
-        let tls = Tls::new(&config.extra_ca);
-        head(upstream, tls.connect(upstream.host(), stream, false).await?).await
-    } else {
-        head(upstream, stream).await
-    }
+    let connector = Connector::new(config, nowhere)
+        .map_err(|err| Failure::new(Kind::ConnectFailed, err.to_string()))?;
+    let stream = connector.open(upstream, false).await?;
+    head(upstream, UpstreamIo::new(stream, Arc::default())).await
 }
 
-async fn head(
-    upstream: &Upstream,
-    stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
-) -> Result<(u16, Option<String>), Failure> {
+async fn head(upstream: &Upstream, stream: UpstreamIo) -> Result<(u16, Option<String>), Failure> {
     let closed = |err: &dyn std::error::Error| Failure::new(Kind::UpstreamClosed, err.to_string());
     let (mut sender, connection) =
         http1::handshake(TokioIo::new(stream)).await.map_err(|err| closed(&err))?;

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use rustls::{
-    ClientConfig, ServerConfig,
-    crypto::aws_lc_rs,
-    pki_types::{CertificateDer, ServerName},
+    ClientConfig, DigitallySignedStruct, ServerConfig, SignatureScheme,
+    client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
+    crypto::{CryptoProvider, aws_lc_rs, verify_tls12_signature, verify_tls13_signature},
+    pki_types::{CertificateDer, ServerName, UnixTime},
 };
 use rustls_platform_verifier::Verifier;
 use tokio::net::TcpStream;
@@ -22,6 +23,17 @@ const HTTP2: &[u8] = b"h2";
 /// Makes TLS connections, or knows why it cannot.
 pub(crate) struct Tls(Result<Connectors, String>);
 
+/// What TLS with one upstream needs beside what all do.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TlsSettings {
+    /// Certificates to trust for it alone.
+    pub extra_ca: Vec<CertificateDer<'static>>,
+    /// By what it is told who asks.
+    pub certificate: Option<Certificate>,
+    /// Its certificate is not checked: whoever stands between can read and change everything.
+    pub insecure: bool,
+}
+
 /// By what is offered (ALPN).
 struct Connectors {
     http1: TlsConnector,
@@ -30,8 +42,9 @@ struct Connectors {
 
 impl Tls {
     /// Trusts what the operating system trusts, and `extra`.
-    pub(crate) fn new(extra: &[CertificateDer<'static>]) -> Self {
-        Self(connectors(extra).map_err(|err| {
+    /// What `settings` has is for one upstream alone.
+    pub(crate) fn new(extra: &[CertificateDer<'static>], settings: &TlsSettings) -> Self {
+        Self(connectors(extra, settings).map_err(|err| {
             format!(
                 "no certificate authority to trust ({err}); install the system's CA certificates \
                  (package `ca-certificates`), set SSL_CERT_FILE, or name a CA file in the configuration"
@@ -79,24 +92,87 @@ pub(crate) fn acceptor(certificate: &Certificate) -> Result<TlsAcceptor, rustls:
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
 
-fn connectors(extra: &[CertificateDer<'static>]) -> Result<Connectors, rustls::Error> {
-    let http1 = config(extra)?;
+fn connectors(
+    extra: &[CertificateDer<'static>],
+    settings: &TlsSettings,
+) -> Result<Connectors, rustls::Error> {
+    let http1 = config(extra, settings)?;
     let mut both = http1.clone();
     both.alpn_protocols.insert(0, HTTP2.to_vec());
     let connector = |config| TlsConnector::from(Arc::new(config));
     Ok(Connectors { http1: connector(http1), both: connector(both) })
 }
 
-fn config(extra: &[CertificateDer<'static>]) -> Result<ClientConfig, rustls::Error> {
+fn config(
+    extra: &[CertificateDer<'static>],
+    settings: &TlsSettings,
+) -> Result<ClientConfig, rustls::Error> {
     let provider = Arc::new(aws_lc_rs::default_provider());
-    let verifier = Verifier::new_with_extra_roots(extra.iter().cloned(), Arc::clone(&provider))?;
-    let mut config = ClientConfig::builder_with_provider(provider)
+    let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()?
-        .dangerous()
-        .with_custom_certificate_verifier(Arc::new(verifier))
-        .with_no_client_auth();
+        .dangerous();
+    let builder = if settings.insecure {
+        builder.with_custom_certificate_verifier(Arc::new(Unchecked(provider)))
+    } else {
+        let roots = extra.iter().chain(&settings.extra_ca).cloned();
+        let verifier = Verifier::new_with_extra_roots(roots, provider)?;
+        builder.with_custom_certificate_verifier(Arc::new(verifier))
+    };
+    let mut config = match &settings.certificate {
+        None => builder.with_no_client_auth(),
+        Some(own) => builder.with_client_auth_cert(own.chain.clone(), own.key.clone_key())?,
+    };
     config.alpn_protocols = vec![HTTP1.to_vec()];
     Ok(config)
+}
+
+/// Takes any certificate: only where the configuration says `insecure`.
+#[derive(Debug)]
+struct Unchecked(Arc<CryptoProvider>);
+
+impl ServerCertVerifier for Unchecked {
+    fn verify_server_cert(
+        &self,
+        _: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        verify_tls12_signature(
+            message,
+            certificate,
+            signed,
+            &self.0.signature_verification_algorithms,
+        )
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        verify_tls13_signature(
+            message,
+            certificate,
+            signed,
+            &self.0.signature_verification_algorithms,
+        )
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
 }
 
 fn advice(err: &std::io::Error) -> &'static str {

@@ -1,8 +1,10 @@
 //! Which upstreams there are, and which one a request is for.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, sync::Arc, time::Duration};
 
 use http::{HeaderValue, Uri};
+
+use crate::{Config, TlsSettings};
 
 /// An API that requests are passed on to.
 ///
@@ -25,6 +27,8 @@ pub struct Upstream {
     authority: HeaderValue,
     /// What stands before the request's path; no slash at its end.
     path: String,
+    tls_settings: TlsSettings,
+    connect_timeout: Option<Duration>,
 }
 
 /// An upstream cannot be used as it was given.
@@ -81,7 +85,34 @@ impl Upstream {
             port,
             authority: shown.parse().map_err(|_| fault("has a host that cannot be used"))?,
             path: uri.path().trim_end_matches('/').to_owned(),
+            tls_settings: TlsSettings::default(),
+            connect_timeout: None,
         })
+    }
+
+    /// With TLS of its own kind.
+    #[must_use]
+    pub fn with_tls(self, settings: TlsSettings) -> Self {
+        Self { tls_settings: settings, ..self }
+    }
+
+    /// With a time limit of its own for connecting to it.
+    #[must_use]
+    pub fn with_connect_timeout(self, limit: Duration) -> Self {
+        Self { connect_timeout: Some(limit), ..self }
+    }
+
+    /// Whether its certificate is not checked.
+    pub fn is_insecure(&self) -> bool {
+        self.tls && self.tls_settings.insecure
+    }
+
+    pub(crate) fn tls_settings(&self) -> &TlsSettings {
+        &self.tls_settings
+    }
+
+    pub(crate) fn connect_timeout(&self, config: &Config) -> Duration {
+        self.connect_timeout.unwrap_or(config.connect_timeout)
     }
 
     /// The first path segment that leads to it.
@@ -175,15 +206,20 @@ impl Upstreams {
     ///
     /// As [`Upstream::new`].
     pub fn add(&mut self, name: &str, url: &str) -> Result<(), UpstreamError> {
-        let upstream = Arc::new(Upstream::new(name, url)?);
-        if name == DEFAULT {
-            self.default = Some(upstream);
-            return Ok(());
-        }
-        self.built_in.retain(|known| known.name != name);
-        self.configured.retain(|known| known.name != name);
-        self.configured.push(upstream);
+        self.insert(Upstream::new(name, url)?);
         Ok(())
+    }
+
+    /// As [`Upstreams::add`].
+    pub fn insert(&mut self, upstream: Upstream) {
+        let upstream = Arc::new(upstream);
+        if upstream.name == DEFAULT {
+            self.default = Some(upstream);
+            return;
+        }
+        self.built_in.retain(|known| known.name != upstream.name);
+        self.configured.retain(|known| known.name != upstream.name);
+        self.configured.push(upstream);
     }
 
     /// Those that can be reached: the configured ones first, in the order they were added, then

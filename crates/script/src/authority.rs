@@ -123,7 +123,8 @@ impl Authority {
     fn sign(&self, names: &[&str]) -> Result<(Certificate, KeyPair), AuthorityError> {
         let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
         let mut params = CertificateParams::new(names)?;
-        params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
+        params.extended_key_usages =
+            vec![ExtendedKeyUsagePurpose::ServerAuth, ExtendedKeyUsagePurpose::ClientAuth];
         params.use_authority_key_identifier_extension = true;
         let key = KeyPair::generate()?;
         Ok((params.signed_by(&key, &self.issuer)?, key))

@@ -1,6 +1,7 @@
 //! What will happen: flags over environment over the configuration file over the defaults.
 
 use std::{
+    collections::BTreeMap,
     net::SocketAddr,
     path::{Path, PathBuf},
     time::Duration,
@@ -8,6 +9,7 @@ use std::{
 
 use anyhow::{Context as _, Result, bail};
 use serde::Deserialize;
+use teeline_proxy::OutboundProxies;
 
 use crate::args::{ServeArgs, StoreArgs};
 
@@ -35,7 +37,7 @@ pub(crate) struct File {
     #[serde(default)]
     pub(crate) timeouts: TimeoutsFile,
     #[serde(default)]
-    pub(crate) upstreams: toml::Table,
+    pub(crate) upstreams: BTreeMap<String, UpstreamEntry>,
 }
 
 #[derive(Debug, Default, Deserialize, PartialEq)]
@@ -67,11 +69,45 @@ pub(crate) struct TimeoutsFile {
     pub(crate) shutdown_seconds: Option<u64>,
 }
 
+/// An upstream in the configuration file: its URL, or a table with it.
+#[derive(Debug, Deserialize, PartialEq)]
+#[serde(untagged, expecting = "an upstream must be a URL in quotes, or a table with `url` in it")]
+pub(crate) enum UpstreamEntry {
+    Url(String),
+    Table(UpstreamFile),
+}
+
 /// An upstream as the user names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NamedUpstream {
     pub(crate) name: String,
     pub(crate) url: String,
+    pub(crate) settings: UpstreamFile,
+}
+
+impl NamedUpstream {
+    /// Without anything of its own.
+    pub(crate) fn plain(name: &str, url: &str) -> Self {
+        let settings = UpstreamFile::default();
+        Self { name: name.to_owned(), url: url.to_owned(), settings }
+    }
+}
+
+/// An upstream that needs more than a URL, in the configuration file.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct UpstreamFile {
+    #[serde(default)]
+    url: String,
+    /// Authorities to trust for it alone.
+    #[serde(default)]
+    pub(crate) ca_files: Vec<PathBuf>,
+    /// By what it is told who asks.
+    pub(crate) client_certificate: Option<PathBuf>,
+    pub(crate) client_key: Option<PathBuf>,
+    #[serde(default)]
+    pub(crate) insecure: bool,
+    pub(crate) connect_seconds: Option<u64>,
 }
 
 /// Everything `serve` needs to know.
@@ -92,6 +128,7 @@ pub(crate) struct Config {
     pub(crate) ca_files: Vec<PathBuf>,
     /// The proxy's own certificate and its key.
     pub(crate) certificate: Option<(PathBuf, PathBuf)>,
+    pub(crate) outbound: OutboundProxies,
     pub(crate) connect_timeout: Duration,
     pub(crate) shutdown_grace: Duration,
 }
@@ -133,7 +170,7 @@ impl Config {
             store: !args.no_store && file.store.unwrap_or(true),
             open: args.open || file.open.unwrap_or(false),
             allowed_hosts,
-            upstreams: merge_upstreams(&file.upstreams, &args.upstreams)?,
+            upstreams: merge_upstreams(file.upstreams, &args.upstreams)?,
             retention_days: file.retention.days.unwrap_or(DEFAULT_RETENTION_DAYS),
             retention_bytes: file.retention.mebibytes.unwrap_or(DEFAULT_RETENTION_MEBIBYTES) << 20,
             redact_headers: file.redact.headers.unwrap_or_default(),
@@ -143,6 +180,7 @@ impl Config {
                 args.tls_certificate.clone().or(file.tls.certificate),
                 args.tls_key.clone().or(file.tls.key),
             )?,
+            outbound: outbound(),
             connect_timeout: Duration::from_secs(
                 file.timeouts.connect_seconds.unwrap_or(DEFAULT_CONNECT_SECONDS),
             ),
@@ -150,6 +188,17 @@ impl Config {
                 file.timeouts.shutdown_seconds.unwrap_or(DEFAULT_SHUTDOWN_SECONDS),
             ),
         })
+    }
+}
+
+/// The proxies on the way out, as everybody names them. curl's rule for `HTTP_PROXY`: only the lower-case name counts.
+fn outbound() -> OutboundProxies {
+    let value = |names: &[&str]| names.iter().find_map(|name| std::env::var(name).ok());
+    OutboundProxies {
+        https: value(&["https_proxy", "HTTPS_PROXY"]),
+        http: value(&["http_proxy"]),
+        all: value(&["all_proxy", "ALL_PROXY"]),
+        no: value(&["no_proxy", "NO_PROXY"]),
     }
 }
 
@@ -200,7 +249,10 @@ impl File {
 }
 
 /// The file's upstreams, with the flags' over them; both keep their order.
-fn merge_upstreams(file: &toml::Table, flags: &[String]) -> Result<Vec<NamedUpstream>> {
+fn merge_upstreams(
+    file: BTreeMap<String, UpstreamEntry>,
+    flags: &[String],
+) -> Result<Vec<NamedUpstream>> {
     let mut upstreams: Vec<NamedUpstream> = Vec::new();
     let mut put = |upstream: NamedUpstream| match upstreams
         .iter_mut()
@@ -209,13 +261,16 @@ fn merge_upstreams(file: &toml::Table, flags: &[String]) -> Result<Vec<NamedUpst
         Some(known) => *known = upstream,
         None => upstreams.push(upstream),
     };
-    for (name, url) in file {
-        let Some(url) = url.as_str() else {
-            bail!(
-                "upstream `{name}` in the configuration file must be a URL in quotes, it is {url}"
-            );
-        };
-        put(NamedUpstream { name: name.clone(), url: url.to_owned() });
+    for (name, entry) in file {
+        put(match entry {
+            UpstreamEntry::Url(url) => NamedUpstream::plain(&name, &url),
+            UpstreamEntry::Table(settings) if settings.url.is_empty() => {
+                bail!("upstream `{name}` in the configuration file has no `url`")
+            }
+            UpstreamEntry::Table(settings) => {
+                NamedUpstream { name, url: settings.url.clone(), settings }
+            }
+        });
     }
     for flag in flags {
         let Some((name, url)) = flag.split_once('=') else {
@@ -223,7 +278,7 @@ fn merge_upstreams(file: &toml::Table, flags: &[String]) -> Result<Vec<NamedUpst
                 "--upstream {flag} is not NAME=URL, as in --upstream myserver=http://127.0.0.1:8080"
             );
         };
-        put(NamedUpstream { name: name.to_owned(), url: url.to_owned() });
+        put(NamedUpstream::plain(name, url));
     }
     Ok(upstreams)
 }
@@ -322,6 +377,21 @@ mod tests {
         let open = ServeArgs { listen: Some("0.0.0.0:0".parse().unwrap()), ..ServeArgs::default() };
         assert!(format!("{:#}", resolved("", &open).unwrap_err()).contains("--allow-remote"));
         assert!(resolved("allow_remote = true", &open).is_ok());
+    }
+
+    #[test]
+    fn an_upstream_may_have_settings_of_its_own() {
+        let file = "[upstreams]\na = 'http://a'\n[upstreams.b]\nurl = 'https://b'\ninsecure = true\nconnect_seconds = 3\n";
+        let config = resolved(file, &ServeArgs::default()).unwrap();
+        let [a, b] = &config.upstreams[..] else { panic!("{:?}", config.upstreams) };
+        assert_eq!(*a, NamedUpstream::plain("a", "http://a"));
+        assert_eq!((b.url.as_str(), b.settings.insecure), ("https://b", true));
+        assert_eq!(b.settings.connect_seconds, Some(3));
+        for bad in
+            ["[upstreams.b]\ninsecure = true\n", "[upstreams.b]\nurl = 'https://b'\nsecure = 1\n"]
+        {
+            assert!(resolved(bad, &ServeArgs::default()).is_err(), "{bad}");
+        }
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod heads;
 mod http2;
 mod laws;
 mod leaving;
+mod outbound;
 mod reuse;
 mod shutdown;
 mod stalled;

@@ -85,8 +85,7 @@ fn lead_through(config: &mut Config) -> Vec<Variable> {
         let Ok(value) = std::env::var(variable.name) else { continue };
         let url = variable.upstream_url(&value);
         if url.contains("://") && !configured(config, variable.upstream) {
-            let name = variable.upstream.to_owned();
-            config.upstreams.push(NamedUpstream { name, url: url.to_owned() });
+            config.upstreams.push(NamedUpstream::plain(variable.upstream, url));
         }
     }
     let only_configured = configured(config, "default");

@@ -1,16 +1,27 @@
 //! `teeline serve`: the proxy, the store and the dashboard, wired together.
 
-use std::{net::SocketAddr, path::Path, process::ExitCode};
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    process::ExitCode,
+    time::Duration,
+};
 
-use anyhow::{Context as _, Result, anyhow};
+use anyhow::{Context as _, Result, anyhow, bail};
 use rustls::pki_types::CertificateDer;
 use teeline_capture::{Redaction, Store, StoreOptions};
 use teeline_dashboard::Dashboard;
-use teeline_proxy::{Certificate, Proxy, Upstreams, certificates};
+use teeline_proxy::{Certificate, Proxy, TlsSettings, Upstream, Upstreams, certificates};
 use tokio::{net::TcpListener, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
-use crate::{args::ServeArgs, config::Config, logging, output::say, stop, system};
+use crate::{
+    args::ServeArgs,
+    config::{Config, NamedUpstream},
+    logging,
+    output::say,
+    stop, system,
+};
 
 /// Serves until it is told to stop.
 ///
@@ -75,6 +86,11 @@ impl Running {
         let upstreams = proxy_config.upstreams.iter();
         let shown: Vec<(String, String)> =
             upstreams.map(|upstream| (upstream.name().to_owned(), upstream.url())).collect();
+        for upstream in proxy_config.upstreams.iter().filter(|upstream| upstream.is_insecure()) {
+            say(&format!(
+                "WARNING: the certificate of {upstream} is NOT checked (insecure = true): whoever stands between can read and change everything"
+            ));
+        }
         let proxy = Proxy::bind(config.listen, proxy_config, store.recorder()).await?;
         let proxy_address = proxy.local_addr();
         let (stop_proxy, stop_dashboard) = (CancellationToken::new(), CancellationToken::new());
@@ -184,28 +200,50 @@ pub(crate) fn proxy_config(config: &Config) -> Result<teeline_proxy::Config> {
         allowed_hosts: config.allowed_hosts.clone(),
         connect_timeout: config.connect_timeout,
         grace: config.shutdown_grace,
-        extra_ca: extra_certificates(config)?,
-        certificate: own_certificate(config)?,
+        extra_ca: certificates_in(&config.ca_files)?,
+        certificate: config
+            .certificate
+            .as_ref()
+            .map(|(certificate, key)| certificate_of(certificate, key))
+            .transpose()?,
+        outbound: config.outbound.clone(),
         dashboard_url: None,
     })
 }
 
 fn upstreams(config: &Config) -> Result<Upstreams> {
     let mut upstreams = Upstreams::default();
-    for upstream in &config.upstreams {
-        upstreams.add(&upstream.name, &upstream.url).with_context(|| {
-            format!("upstream {}={} cannot be used", upstream.name, upstream.url)
-        })?;
+    for named in &config.upstreams {
+        let upstream = upstream(named)
+            .with_context(|| format!("upstream {}={} cannot be used", named.name, named.url))?;
+        upstreams.insert(upstream);
     }
     Ok(upstreams)
 }
 
-fn extra_certificates(config: &Config) -> Result<Vec<CertificateDer<'static>>> {
+fn upstream(named: &NamedUpstream) -> Result<Upstream> {
+    let settings = &named.settings;
+    let certificate = match (&settings.client_certificate, &settings.client_key) {
+        (Some(certificate), Some(key)) => Some(certificate_of(certificate, key)?),
+        (None, None) => None,
+        _ => bail!("client_certificate and client_key go together"),
+    };
+    let tls = TlsSettings {
+        extra_ca: certificates_in(&settings.ca_files)?,
+        certificate,
+        insecure: settings.insecure,
+    };
+    let upstream = Upstream::new(&named.name, &named.url)?.with_tls(tls);
+    Ok(match settings.connect_seconds {
+        Some(seconds) => upstream.with_connect_timeout(Duration::from_secs(seconds)),
+        None => upstream,
+    })
+}
+
+fn certificates_in(files: &[PathBuf]) -> Result<Vec<CertificateDer<'static>>> {
     let mut all = Vec::new();
-    for path in &config.ca_files {
-        let pem = std::fs::read(path)
-            .with_context(|| format!("the certificate file {} cannot be read", path.display()))?;
-        let found = certificates(&pem).with_context(|| {
+    for path in files {
+        let found = certificates(&read(path)?).with_context(|| {
             format!("the certificate file {} holds no PEM certificate", path.display())
         })?;
         all.extend(found);
@@ -213,19 +251,18 @@ fn extra_certificates(config: &Config) -> Result<Vec<CertificateDer<'static>>> {
     Ok(all)
 }
 
-fn own_certificate(config: &Config) -> Result<Option<Certificate>> {
-    let Some((certificate, key)) = &config.certificate else { return Ok(None) };
-    let read = |path: &Path| {
-        std::fs::read(path).with_context(|| format!("the file {} cannot be read", path.display()))
-    };
-    let pem = Certificate::from_pem(&read(certificate)?, &read(key)?);
-    Ok(Some(pem.with_context(|| {
+fn certificate_of(certificate: &Path, key: &Path) -> Result<Certificate> {
+    Certificate::from_pem(&read(certificate)?, &read(key)?).with_context(|| {
         format!(
             "{} and {} must hold a PEM certificate and its PEM key",
             certificate.display(),
             key.display()
         )
-    })?))
+    })
+}
+
+fn read(path: &Path) -> Result<Vec<u8>> {
+    std::fs::read(path).with_context(|| format!("the file {} cannot be read", path.display()))
 }
 
 fn open_store(config: &Config) -> Result<Store> {

@@ -126,7 +126,8 @@ fn paced(body: &Bytes) -> Vec<(Duration, Bytes)> {
     let ends = begins.skip(1).chain([body.len()]);
     let mut rest = body.clone();
     let pieces = ends.map(|end| rest.split_to(end.saturating_sub(body.len() - rest.len())));
-    pieces.enumerate().map(|(position, piece)| (pause(position), piece)).collect()
+    // More quickly than a model: there are many, and the scenes worth a long look come after them.
+    pieces.enumerate().map(|(position, piece)| (pause(position) / 4, piece)).collect()
 }
 
 #[cfg(test)]

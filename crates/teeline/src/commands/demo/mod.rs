@@ -35,7 +35,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<ExitCode> {
     serve::prepare();
     serve::runtime()?.block_on(async {
         let api = Upstream::start(answer).await.context("the scripted API found no free port")?;
-        config.upstreams.push(NamedUpstream { name: UPSTREAM.to_owned(), url: api.url() });
+        config.upstreams.push(NamedUpstream::plain(UPSTREAM, &api.url()));
         let running = Running::start(&config).await?;
         running.announce(&config);
         let client = tokio::spawn(ask_for_everything(running.proxy()));
