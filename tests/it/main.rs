@@ -14,6 +14,7 @@ mod faults;
 mod hostile;
 mod injected;
 mod kill;
+mod long;
 mod memory;
 mod scripts;
 mod sdk;
