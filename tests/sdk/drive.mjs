@@ -16,9 +16,9 @@ const versions = Object.fromEntries(
 );
 console.log(JSON.stringify({ versions }));
 
-/** The innermost line of a package's own code on the way to the error. */
+/** The innermost line of a package's own code on the way to the error, or to the error that it wraps. */
 function place(error) {
-  const line = String(error?.stack ?? "").split("\n").find((line) => line.includes("/node_modules/"));
+  const line = String((error?.cause ?? error)?.stack ?? "").split("\n").find((line) => line.includes("/node_modules/"));
   return line?.match(/.*\/node_modules\/(.*:\d+):\d+/)?.[1] ?? null;
 }
 

@@ -9,6 +9,7 @@ import importlib
 import json
 import sys
 import traceback
+import warnings
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "python"))
@@ -24,6 +25,7 @@ def place(error: BaseException, package: str) -> str | None:
 
 
 def main() -> None:
+    warnings.simplefilter("ignore")  # that a stream does not fit the SDK's types shows in the result
     accumulator = importlib.import_module(sys.argv[1])
     print(json.dumps({"versions": {accumulator.NAME: accumulator.VERSION}}), flush=True)
     for line in sys.stdin:

@@ -5,6 +5,6 @@ export const packages = ["@anthropic-ai/sdk"];
 const request = { model: "m", max_tokens: 1, messages: [{ role: "user", content: "Please answer." }] };
 
 export function final(baseURL) {
-  const client = new Anthropic({ baseURL, apiKey: "none", maxRetries: 0 });
+  const client = new Anthropic({ baseURL, apiKey: "none", maxRetries: 0, logLevel: "off" });
   return client.beta.messages.stream(request).finalMessage();
 }

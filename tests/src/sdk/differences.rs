@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fs};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Difference, Sdk, Stream};
+use super::{Difference, Sdk, Stream, compare::same};
 
 #[derive(Deserialize)]
 struct List {
@@ -50,12 +50,12 @@ pub fn judge(
         "the list of differences is about another version of {}",
         sdk.name
     );
-    let mut listed: BTreeMap<(&str, &str), (&Value, &Entry)> = BTreeMap::new();
+    let mut listed: BTreeMap<(&str, &str), &Value> = BTreeMap::new();
     for entry in list.differences.iter().filter(|entry| entry.sdk == sdk.name) {
         assert!(!entry.at.is_empty() && !entry.why.is_empty(), "an entry says where and why");
         for (stream, fields) in &entry.streams {
             for (field, value) in fields {
-                let earlier = listed.insert((stream, field), (value, entry));
+                let earlier = listed.insert((stream, field), value);
                 assert!(earlier.is_none(), "{stream} {field} is listed twice for {}", sdk.name);
             }
         }
@@ -65,7 +65,7 @@ pub fn judge(
         for difference in found.get(&stream.id).into_iter().flatten() {
             let theirs = digest(stream, &difference.field, &difference.theirs);
             let entry = listed.remove(&(stream.id.as_str(), difference.field.as_str()));
-            if entry.is_none_or(|(value, _)| *value != theirs) {
+            if entry.is_none_or(|value| !same(value, &theirs)) {
                 complaints.push(json!({
                     "stream": stream.id, "field": difference.field, "theirs": theirs,
                     "shown": shortened(&difference.theirs), "ours": shortened(&difference.ours),

@@ -62,14 +62,20 @@ pub(super) struct Choice {
 impl Choice {
     /// Reads a choice of a chunk.
     pub(super) fn read(&mut self, index: u64, choice: &Object<'_>, draft: &mut Draft) {
-        if let Some(delta) = choice.some("delta") {
+        let delta = choice.some("delta");
+        if let Some(delta) = delta {
             match delta.object() {
                 Some(delta) => self.message(index, &delta, draft, How::Delta),
                 None => draft.bad_field("choices[].delta", "an object", delta),
             }
         }
         for (key, value) in choice.iter() {
-            self.field(index, key, value, draft);
+            // Writer sends each delta a second time under this name: that is no message so far.
+            let copied =
+                key == "message" && delta.is_some_and(|delta| delta.compact() == value.compact());
+            if !copied {
+                self.field(index, key, value, draft);
+            }
         }
     }
 

@@ -209,6 +209,8 @@ fn full_messages_inside_chunks() {
         (vec![message("H"), message("Hi"), message("Hi!")], "Hi!"),
         (vec![both("H", "H"), both("Hi", "i"), both("Hi!", "!")], "Hi!"),
         (vec![both("", "H"), both("", "i")], "Hi"),
+        // Writer: the message is the delta once more.
+        (vec![both("Su", "Su"), both("re", "re"), both("!", "!")], "Sure!"),
         (
             vec![
                 message("old"),
