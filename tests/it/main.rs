@@ -11,6 +11,7 @@ mod clients;
 mod commands;
 mod corpus;
 mod faults;
+mod generated;
 mod hostile;
 mod injected;
 mod kill;

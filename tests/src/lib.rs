@@ -9,6 +9,7 @@
 mod board;
 mod browser;
 pub mod chat;
+pub mod generate;
 mod http;
 mod process;
 mod require;

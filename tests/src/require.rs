@@ -35,7 +35,10 @@ impl Need {
                 chromium().is_some()
                     && crate::root().join("tests/browser/node_modules/playwright-core").is_dir()
             }
-            Self::Python => answers(&python(), &["-c", "import anthropic, openai"]),
+            Self::Python => answers(
+                &python(),
+                &["-c", "import anthropic, cohere, google.genai, mistralai, ollama, openai"],
+            ),
             Self::Node => {
                 let modules = crate::root().join("tests/sdk/node_modules");
                 ["@anthropic-ai/sdk", "openai"].iter().all(|name| modules.join(name).is_dir())

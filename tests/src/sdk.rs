@@ -7,7 +7,7 @@ mod driver;
 mod json;
 mod streams;
 
-pub use compare::{Difference, Field, Rules, compare, reading, response};
+pub use compare::{Difference, Field, Rules, compare, fields, reading, response};
 pub use differences::{digest, judge};
 pub use driver::{Language, Outcome, Raised, Sdk};
 pub use json::parse;

@@ -3,6 +3,7 @@
 use serde_json::Value;
 use teeline_tests::{
     Need, available,
+    generate::official,
     sdk::{Language, Rules, Sdk, Stream, cases, recordings, response},
 };
 
@@ -22,7 +23,8 @@ const RULES: Rules = Rules {
 
 fn streams(test: &str) -> Vec<Stream> {
     let recordings = recordings(test, "anthropic").into_iter().map(with_event_names);
-    cases("anthropic").into_iter().chain(recordings).collect()
+    let valid = official("anthropic-messages", 200);
+    cases("anthropic").into_iter().chain(valid).chain(recordings).collect()
 }
 
 /// Some recorders kept the data only. Both SDKs dispatch on the `event` line and would see nothing, so those lines

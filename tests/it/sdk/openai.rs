@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use teeline_tests::{
     Need, available,
+    generate::official,
     sdk::{Language, Rules, Sdk, cases, recordings, response},
 };
 
@@ -60,7 +61,9 @@ fn completion(mut completion: Value) -> Value {
 fn openai_python_agrees_on_chat() {
     const TEST: &str = "openai_python_agrees_on_chat";
     if available(TEST, &[Need::Python]) {
-        let streams = [cases("chat"), recordings(TEST, "chat_completions")].concat();
+        let streams =
+            [cases("chat"), official("openai-chat", 200), recordings(TEST, "chat_completions")]
+                .concat();
         agrees_on(&python("openai-python-chat", "openai_chat"), &CHAT, &streams);
     }
 }
@@ -69,7 +72,9 @@ fn openai_python_agrees_on_chat() {
 fn openai_node_agrees_on_chat() {
     const TEST: &str = "openai_node_agrees_on_chat";
     if available(TEST, &[Need::Node]) {
-        let streams = [cases("chat"), recordings(TEST, "chat_completions")].concat();
+        let streams =
+            [cases("chat"), official("openai-chat", 200), recordings(TEST, "chat_completions")]
+                .concat();
         agrees_on(&node("openai-node-chat", "openai_chat"), &CHAT, &streams);
     }
 }
@@ -78,7 +83,9 @@ fn openai_node_agrees_on_chat() {
 fn openai_python_agrees_on_responses() {
     const TEST: &str = "openai_python_agrees_on_responses";
     if available(TEST, &[Need::Python]) {
-        let streams = [cases("responses"), recordings(TEST, "responses")].concat();
+        let streams =
+            [cases("responses"), official("openai-responses", 200), recordings(TEST, "responses")]
+                .concat();
         agrees_on(&python("openai-python-responses", "openai_responses"), &RESPONSES, &streams);
     }
 }
@@ -87,7 +94,9 @@ fn openai_python_agrees_on_responses() {
 fn openai_node_agrees_on_responses() {
     const TEST: &str = "openai_node_agrees_on_responses";
     if available(TEST, &[Need::Node]) {
-        let streams = [cases("responses"), recordings(TEST, "responses")].concat();
+        let streams =
+            [cases("responses"), official("openai-responses", 200), recordings(TEST, "responses")]
+                .concat();
         agrees_on(&node("openai-node-responses", "openai_responses"), &RESPONSES, &streams);
     }
 }

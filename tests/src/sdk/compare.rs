@@ -66,9 +66,16 @@ pub fn compare(rules: &Rules, reading: &Reading, outcome: &Outcome) -> Vec<Diffe
         Outcome::Final(theirs) => {
             let ours = without_nothing(rules, (rules.ours)(reading));
             let theirs = without_nothing(rules, (rules.theirs)(theirs.clone()));
-            walk(&ours, &theirs, String::new(), &mut differences);
+            differences = fields(&ours, &theirs);
         }
     }
+    differences
+}
+
+/// The fields in which two objects differ; null and absent are the same.
+pub fn fields(ours: &Value, theirs: &Value) -> Vec<Difference> {
+    let mut differences = Vec::new();
+    walk(ours, theirs, String::new(), &mut differences);
     differences
 }
 
