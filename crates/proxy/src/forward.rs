@@ -111,6 +111,7 @@ impl Client {
             Verdict::Page => page::page(config, &proxy_url).map(Full::new).map(Either::Right),
             Verdict::Refuse(failure) => {
                 telemetry::refused(self.address, &failure);
+                self.list(&failure, &request, raw.as_deref());
                 refusal(&failure, request.headers())
             }
         };
@@ -146,13 +147,37 @@ impl Client {
         }
     }
 
+    /// Lists a request that goes nowhere, so that a wrong base URL is seen where one looks for its streams. What a
+    /// web page may have sent under a name of its own, or a browser of its own accord, is not listed.
+    fn list(&self, failure: &Failure, request: &Request<Received>, raw: Option<&[u8]>) {
+        if failure.kind == Kind::ForbiddenHost || request.uri().path() == "/favicon.ico" {
+            return;
+        }
+        let tap = self.record(String::new(), String::new(), request, raw);
+        tap.request_end(request.body().is_end_stream());
+        tap.end(Ending::Failed {
+            kind: failure.kind.as_str().to_owned(),
+            message: failure.message.clone(),
+        });
+    }
+
     fn begin(&self, route: &Route, request: &Request<Received>, raw: Option<&[u8]>) -> Tap {
+        self.record(route.upstream.name().to_owned(), route.url(), request, raw)
+    }
+
+    fn record(
+        &self,
+        upstream: String,
+        url: String,
+        request: &Request<Received>,
+        raw: Option<&[u8]>,
+    ) -> Tap {
         let target = request.uri().path_and_query().map_or("/", |target| target.as_str());
         self.shared.recorder.begin(RequestHead {
-            upstream: route.upstream.name().to_owned(),
+            upstream,
             method: request.method().as_str().to_owned(),
             target: target.to_owned(),
-            url: route.url(),
+            url,
             version: head::version(request.version()),
             headers: spelled(raw, request.headers()),
             client: Some(self.address),

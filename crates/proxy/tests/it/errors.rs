@@ -41,7 +41,16 @@ async fn an_unknown_path_is_told_the_base_urls() {
         assert_eq!(body["error"]["base_urls"]["up"], "http://127.0.0.1:4780/up");
         assert_eq!(body["error"]["dashboard"], "http://127.0.0.1:4781");
     }
-    assert!(rig.captures().is_empty());
+    // Whoever looks for the stream in the dashboard finds why there is none.
+    for number in 0..4 {
+        let capture = rig.ended(number).await;
+        assert_eq!((capture.state, capture.upstream.as_str()), (State::Failed, ""));
+        let reason = capture.end_reason.unwrap();
+        assert!(reason.starts_with("no-upstream") && reason.contains("/openai"), "{reason}");
+    }
+    let icon = "GET /favicon.ico HTTP/1.1\r\nHost: 127.0.0.1:4780\r\nConnection: close\r\n\r\n";
+    assert_eq!(rig.fetch(icon).await.status(), "404");
+    assert_eq!(rig.captures().len(), 4);
 }
 
 #[tokio::test(flavor = "multi_thread")]
