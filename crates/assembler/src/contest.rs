@@ -25,6 +25,7 @@ const FALLBACK: &str = "cumulative";
 #[derive(Debug)]
 struct Votes {
     name: &'static str,
+    /// None, if frames only had its shape: it is read then as long as none is named.
     count: u64,
     /// Those frames, as another format sees them.
     foreign: Findings,
@@ -107,7 +108,7 @@ impl Contest {
             self.take(input, frame, rows);
         }
         self.read_along(&inputs, frame, rows);
-        if self.forced || (self.votes.is_empty() && self.remember(frame, framing)) {
+        if self.forced || (!self.is_named() && self.remember(frame, framing)) {
             return;
         }
         self.missed.begin(frame, false);
@@ -118,7 +119,7 @@ impl Contest {
 
     /// Gives a frame to the fallback, until one names a format.
     fn read_along(&mut self, inputs: &[Input<'_>], frame: &Frame, rows: bool) {
-        if self.document || !self.votes.is_empty() {
+        if self.document || self.is_named() {
             self.fallback = None;
         }
         if let Some(fallback) = &mut self.fallback {
@@ -142,16 +143,17 @@ impl Contest {
     /// The format's name.
     pub(crate) fn name(&self) -> Option<&'static str> {
         match self.winner() {
-            Some(votes) if !self.forced => Some(votes.name),
+            Some(votes) if votes.count > 0 && !self.forced => Some(votes.name),
             _ => self.leader().name(),
         }
     }
 
     /// `mixed`, if frames name more than one format.
     pub(crate) fn mixed(&self) -> Option<Kind> {
-        let winner = self.winner().filter(|_| self.votes.len() > 1 && !self.forced)?;
+        let named = || self.votes.iter().filter(|votes| votes.count > 0);
+        let winner = self.winner().filter(|_| named().nth(1).is_some() && !self.forced)?;
         let formats: Vec<String> =
-            self.votes.iter().map(|votes| format!("{} {}", votes.name, votes.count)).collect();
+            named().map(|votes| format!("{} {}", votes.name, votes.count)).collect();
         Some(Kind::Mixed { formats: formats.join(", "), read_as: winner.name.to_owned() })
     }
 
@@ -177,6 +179,11 @@ impl Contest {
         if self.forced { self.hint } else { self.elected() }
     }
 
+    /// Whether a frame named a format.
+    fn is_named(&self) -> bool {
+        self.votes.iter().any(|votes| votes.count > 0)
+    }
+
     fn winner(&self) -> Option<&Votes> {
         // Of equals the earliest: `max_by_key` takes the last, so look from the end.
         self.votes.iter().rev().max_by_key(|votes| votes.count)
@@ -184,9 +191,12 @@ impl Contest {
 
     fn elected(&self) -> Option<usize> {
         match self.winner() {
-            Some(votes) => votes.candidate,
+            Some(votes) if votes.count > 0 => votes.candidate,
             // A plain document that names no format is of none, unless it is an error.
-            None => self.hint.filter(|_| !self.document || self.any_error),
+            shape => self
+                .hint
+                .filter(|_| !self.document || self.any_error)
+                .or_else(|| shape.and_then(|votes| votes.candidate)),
         }
     }
 
@@ -218,6 +228,9 @@ impl Contest {
             Some(name) if !self.forced => self.vote(name, &name_of(event), event.frame, rows),
             _ => None,
         };
+        if let Some(shape) = detect::shape(event).filter(|_| name.is_none() && !self.forced) {
+            self.known(shape, event.frame, rows);
+        }
         let neutral = name.is_none();
         for (at, candidate) in self.candidates.iter_mut().enumerate() {
             if document {
@@ -238,17 +251,22 @@ impl Contest {
         frame: &Frame,
         rows: bool,
     ) -> Option<usize> {
-        let known = self.votes.iter().position(|votes| votes.name == name);
-        let at = known.unwrap_or_else(|| {
-            let candidate = self.begin(name, frame, rows);
-            self.votes.push(Votes { name, count: 0, foreign: Findings::default(), candidate });
-            self.votes.len() - 1
-        });
+        let at = self.known(name, frame, rows);
         let votes = self.votes.get_mut(at)?;
         votes.count += 1;
         let name = teeline_finding::excerpt(called);
         votes.foreign.report(crate::assembly::place_of(frame), Kind::UnknownEvent { name });
         votes.candidate
+    }
+
+    /// A format's place among those that frames named, or had the shape of.
+    fn known(&mut self, name: &'static str, frame: &Frame, rows: bool) -> usize {
+        let known = self.votes.iter().position(|votes| votes.name == name);
+        known.unwrap_or_else(|| {
+            let candidate = self.begin(name, frame, rows);
+            self.votes.push(Votes { name, count: 0, foreign: Findings::default(), candidate });
+            self.votes.len() - 1
+        })
     }
 
     /// Begins to read a format: what came before is made up for.

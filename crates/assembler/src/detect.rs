@@ -20,13 +20,28 @@ pub(crate) fn vote(event: &Event<'_>) -> Option<&'static str> {
         if event.is_exception() {
             return None;
         }
-        return Some(if name == "chunk" { "bedrock-invoke" } else { "bedrock-converse" });
+        return Some(match name {
+            "chunk" | "trace" | "returnControl" | "files" | "output" | "citation" | "guardrail" => {
+                "bedrock-invoke"
+            }
+            _ => "bedrock-converse",
+        });
     }
     match &event.object {
         Some(object) => object_vote(object, name),
         None if langchain::is_message_list(event.json) => Some("langserve"),
         None => langchain::event(name),
     }
+}
+
+/// Which format a frame has the shape of that names none: it is that one's if no other frame names another.
+pub(crate) fn shape(event: &Event<'_>) -> Option<&'static str> {
+    event.object.as_ref().is_some_and(is_reason_only).then_some("openai-chat")
+}
+
+/// Which format an object is of that came inside another's frame.
+pub(crate) fn vote_inner(object: &Object<'_>) -> Option<&'static str> {
+    object_vote(object, "")
 }
 
 /// Which format a plain, non-streamed document is of.
@@ -65,6 +80,9 @@ pub(crate) fn vote_document(event: &Event<'_>) -> Option<&'static str> {
     }
     if is_dashscope_error(object) {
         return Some("dashscope");
+    }
+    if is_invoked(object) {
+        return Some("bedrock-invoke");
     }
     object_vote(object, event.name().unwrap_or_default())
 }
@@ -243,7 +261,7 @@ fn shaped<'a>(object: &Object<'a>) -> Option<&'static str> {
         return Some("dashscope");
     }
     if is("choices", Json::is_array) {
-        return Some("openai-chat");
+        return (!is_reason_only(object)).then_some("openai-chat");
     }
     let legacy =
         is("completion", Json::is_string) || object.str("type").as_deref() == Some("completion");
@@ -268,6 +286,19 @@ fn is_gemini(object: &Object<'_>) -> bool {
         || object.get("usage_metadata").is_some_and(is_usage)
 }
 
+/// The whole answer of a model behind Bedrock whose vendor has no format here (`FORMATS.md` H7).
+fn is_invoked(object: &Object<'_>) -> bool {
+    let lists = |key: &str, inner: [&str; 2]| {
+        let first = object.get(key).and_then(Json::items);
+        let first = first.and_then(|list| list.first().copied()).and_then(Json::object);
+        first.is_some_and(|item| inner.iter().all(|key| item.has(key)))
+    };
+    (object.has("generation") && object.has("generation_token_count"))
+        || lists("results", ["outputText", "completionReason"])
+        || lists("outputs", ["text", "stop_reason"])
+        || lists("generations", ["text", "finish_reason"])
+}
+
 /// The whole of an error that `DashScope` answers (`FORMATS.md` F.2).
 fn is_dashscope_error(object: &Object<'_>) -> bool {
     object.len() == 3
@@ -280,6 +311,17 @@ fn has_choice_text(object: &Object<'_>) -> bool {
     first
         .and_then(Json::object)
         .is_some_and(|choice| choice.has("text") && !choice.has("delta") && !choice.has("message"))
+}
+
+/// Choices without any text: Chat and Completions both end with such a frame, and some servers begin with one.
+fn is_reason_only(object: &Object<'_>) -> bool {
+    let choices = object.get("choices").and_then(Json::items).unwrap_or_default();
+    let is_bare = |choice: &Json<'_>| {
+        let fields = choice.object().unwrap_or_default();
+        fields.has("finish_reason")
+            && !["delta", "message", "text"].iter().any(|key| fields.has(key))
+    };
+    !choices.is_empty() && choices.iter().all(is_bare)
 }
 
 fn is_behavior(name: &str) -> bool {

@@ -6,7 +6,7 @@ use teeline_decoder::{Frame, Framing};
 use teeline_finding::{Kind, excerpt};
 
 use crate::{
-    anthropic_messages, bedrock_converse, cohere, cumulative, dashscope,
+    anthropic_messages, bedrock_converse, bedrock_invoke, cohere, cumulative, dashscope,
     draft::Draft,
     gemini, gemini_interactions,
     json::{Json, Object},
@@ -33,6 +33,7 @@ pub static FORMATS: &[Format] = &[
     llama_cpp::FORMAT,
     cumulative::FORMAT,
     bedrock_converse::FORMAT,
+    bedrock_invoke::FORMAT,
     dashscope::FORMAT,
     langserve::FORMAT,
     vercel_ui::FORMAT,

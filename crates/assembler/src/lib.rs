@@ -105,6 +105,7 @@ mod anthropic_messages;
 mod assembly;
 mod base64_text;
 mod bedrock_converse;
+mod bedrock_invoke;
 mod candidate;
 mod clock;
 mod cohere;

@@ -80,6 +80,8 @@ const ROWS: &[(u32, &str, &str, &str)] = &[
     (22, "result", r#"{"output":{"text":"x"},"request_id":"r"}"#, "dashscope"),
     (23, "", r#"{"choices":[]}"#, "openai-chat"),
     (23, "", r#"{"choices":null}"#, ""),
+    (23, "", r#"{"choices":[{"index":0,"finish_reason":"stop"}]}"#, ""),
+    (23, "", r#"{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}"#, "openai-chat"),
     (24, "completion", r#"{"completion":" x","stop_reason":null}"#, "anthropic-messages"),
     (25, "messages/partial", "[]", "langserve"),
     (25, "values|sub", r#"{"x":1}"#, "langserve"),
@@ -101,7 +103,9 @@ fn rows_of_the_table() {
 fn binary_messages_are_of_bedrock() {
     let vote = |event| voted(Some(event), r#"{"p":"ab"}"#, Framing::AwsEventstream);
     assert_eq!(vote("messageStart"), Some("bedrock-converse"));
-    assert_eq!(vote("chunk"), Some("bedrock-invoke"));
+    for name in ["chunk", "trace", "output", "citation"] {
+        assert_eq!(vote(name), Some("bedrock-invoke"), "{name}");
+    }
 }
 
 /// Plain bodies, as the formats' sections on the non-streamed response have them.
@@ -122,6 +126,12 @@ fn documents() {
         (r#"{"output":{"text":"x"},"request_id":"r"}"#, "dashscope"),
         (r#"{"code":"InvalidApiKey","message":"m","request_id":"r"}"#, "dashscope"),
         (r#"{"code":"c","message":"m"}"#, ""),
+        (r#"{"generation":"x","generation_token_count":1,"stop_reason":"stop"}"#, "bedrock-invoke"),
+        (r#"{"generation":"x"}"#, ""),
+        (r#"{"results":[{"outputText":"x","completionReason":"FINISH"}]}"#, "bedrock-invoke"),
+        (r#"{"outputs":[{"text":"x","stop_reason":"stop"}]}"#, "bedrock-invoke"),
+        (r#"{"outputs":[{"text":"x"}]}"#, ""),
+        (r#"{"generations":[{"text":"x","finish_reason":"COMPLETE"}]}"#, "bedrock-invoke"),
         (r#"{"output":"x","metadata":{"run_id":"r"}}"#, "langserve"),
         (r#"{"jsonrpc":"2.0","id":1,"result":{}}"#, "mcp"),
         (r#"{"id":"u","role":"assistant","parts":[{"type":"text","text":"x"}]}"#, "vercel-ui"),

@@ -4,6 +4,7 @@
 mod alike;
 mod anthropic_messages;
 mod bedrock_converse;
+mod bedrock_invoke;
 mod cases;
 mod cohere;
 mod cumulative;

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::{
     alike::{Row, end_badly, fire_alone, of_sse, plain_as_streamed, sse},
-    support::{example, fixture, ids, read, response, value},
+    support::{SIZES, example, fixture, ids, read, response, value},
 };
 
 /// The example has no usage, and that is noted.
@@ -174,4 +174,23 @@ fn choices_and_reasons() {
         assert_eq!(output["finish"]["reason"], reason);
         assert!(output["finish"]["meaning"].as_str().unwrap().contains(meaning));
     }
+}
+
+/// Choices with nothing but a reason are of Chat as well: what names the format are the others.
+#[test]
+fn choices_without_text_name_no_format() {
+    let bare = |reason: &str| format!(r#"{{"choices":[{{"index":0,"finish_reason":{reason}}}]}}"#);
+    let text = r#"{"choices":[{"text":"Hi","index":0,"finish_reason":null}]}"#;
+    let delta = r#"{"choices":[{"delta":{"content":"Hi"},"index":0,"finish_reason":null}]}"#;
+    for (frame, format) in [(text, "openai-completions"), (delta, "openai-chat")] {
+        let body = sse(&[&bare("null"), frame, &bare("\"stop\""), "[DONE]"]);
+        for size in SIZES {
+            let reading = read(body.as_bytes(), size);
+            assert_eq!((reading.format, ids(&reading)), (format, vec!["usage-missing"]));
+            let output = &reading.outputs[0];
+            assert_eq!((output.text.as_str(), output.finish.is_some()), ("Hi", true));
+        }
+    }
+    let alone = read(sse(&[&bare("\"stop\""), "[DONE]"]).as_bytes(), 0);
+    assert_eq!((alone.format, alone.outputs.len()), ("openai-chat", 1));
 }
