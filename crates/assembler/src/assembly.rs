@@ -1,5 +1,7 @@
 //! One body: decoded, detected, assembled, timed.
 
+use std::borrow::Cow;
+
 use bytes::Bytes;
 use teeline_decoder::{Decoder, FRAME_BOUND, Frame, Framing};
 use teeline_finding::{Findings, Kind, Place};
@@ -196,8 +198,8 @@ impl Assembly {
     }
 
     /// Which frame added which bytes of which part, in order.
-    pub fn provenance(&self) -> &[Added] {
-        self.contest.leader().draft.provenance.entries()
+    pub fn provenance(&self) -> Cow<'_, [Added]> {
+        self.contest.leader().draft.provenance()
     }
 
     /// The first 200 characters of the answer: its text, or else its refusal, or else its reasoning.

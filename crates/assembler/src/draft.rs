@@ -11,7 +11,10 @@ mod parts;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet, HashMap},
+};
 
 use teeline_finding::{Findings, Kind, Place, excerpt};
 
@@ -21,7 +24,7 @@ use crate::{
     frame_log::{Deed, FrameLog},
     json::{Json, Object},
     node::{Map, Node},
-    provenance::Provenance,
+    provenance::{Added, Provenance},
 };
 
 pub use crate::part::{Call, Hint, Key, Part, PartId, PartKind};
@@ -340,6 +343,29 @@ impl Draft {
     /// The outputs by ascending index.
     pub(crate) fn sorted_outputs(&self) -> impl Iterator<Item = &Answer> {
         self.by_index.values().filter_map(|at| self.outputs.get(*at))
+    }
+
+    /// The parts of an output that the reading shows: those that were taken out of the answer are not.
+    pub(crate) fn shown(&self, output: &Answer) -> impl Iterator<Item = PartId> {
+        output.parts.iter().copied().filter(|part| !self.get(*part).discarded)
+    }
+
+    /// Which frame added which bytes of which part, by the places that the parts are shown at.
+    pub(crate) fn provenance(&self) -> Cow<'_, [Added]> {
+        let entries = self.provenance.entries();
+        if !self.parts.iter().any(|part| part.discarded) {
+            return Cow::Borrowed(entries);
+        }
+        let mut places: HashMap<(u64, u64), u32> = HashMap::new();
+        for output in self.sorted_outputs() {
+            for (place, part) in (0..).zip(self.shown(output)) {
+                places.insert((output.index, self.get(part).place.into()), place);
+            }
+        }
+        let moved = |added: &Added| {
+            places.get(&(added.output(), added.part())).map(|place| added.at(*place))
+        };
+        Cow::Owned(entries.iter().filter_map(moved).collect())
     }
 
     fn output_at(&mut self, index: u64) -> usize {

@@ -132,6 +132,8 @@ pub struct Part {
     /// Where in `text` the newest value begins.
     pub(crate) newest: usize,
     pub(crate) tally: Tally,
+    /// It is no longer of the answer.
+    pub(crate) discarded: bool,
     /// Its values may be deltas or the text so far.
     pub(crate) doubt: Option<Doubt>,
 }
@@ -149,6 +151,7 @@ impl Part {
             place,
             newest: 0,
             tally: Tally::default(),
+            discarded: false,
             doubt: None,
         }
     }

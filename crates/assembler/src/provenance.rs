@@ -28,6 +28,11 @@ impl Added {
         }
     }
 
+    /// The same, of the part at another place.
+    pub(crate) fn at(self, part: u32) -> Self {
+        Self { part, ..self }
+    }
+
     /// The frame's index.
     pub fn frame(self) -> u64 {
         self.frame.into()

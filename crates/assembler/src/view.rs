@@ -201,7 +201,7 @@ fn view_output(
         reasoning: joined(draft, output, PartKind::Reasoning),
         refusal: joined(draft, output, PartKind::Refusal),
         tool_calls: tool_calls(draft, output, finished),
-        parts: output.parts.iter().filter_map(|part| view_part(draft, *part)).collect(),
+        parts: draft.shown(output).filter_map(|part| view_part(draft, part)).collect(),
         finish: output
             .finish
             .as_deref()

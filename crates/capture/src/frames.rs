@@ -76,7 +76,7 @@ impl Follower {
             if self.framing.is_none() {
                 self.framing = reader.reading().framing.and_then(Framing::from_name);
             }
-            self.provenance = Arc::from(reader.provenance());
+            self.provenance = reader.provenance();
         }
         if ended {
             self.reader = None;

@@ -1,5 +1,7 @@
 //! The way to the assembler: one body, its content coding undone, read as it comes.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use teeline_assembler::{
     Added, Assembly, Counts, End, FORMATS, FrameRow, Options, Reading, SCHEMA, Spark, Verdict,
@@ -114,8 +116,8 @@ impl Reader {
         self.assembly.take_rows()
     }
 
-    pub(crate) fn provenance(&self) -> &[Added] {
-        self.assembly.provenance()
+    pub(crate) fn provenance(&self) -> Arc<[Added]> {
+        self.assembly.provenance().into()
     }
 }
 

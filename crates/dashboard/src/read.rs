@@ -75,7 +75,7 @@ fn answer(
     // One more member, without building a second tree of what may be 64 MiB.
     answer.pop();
     answer.extend_from_slice(b",\"provenance\":");
-    serde_json::to_writer(&mut answer, traced.provenance())?;
+    serde_json::to_writer(&mut answer, &traced.provenance())?;
     if let Some(id) = id {
         answer.extend_from_slice(format!(",\"capture_id\":\"{id}\"").as_bytes());
     }

@@ -125,10 +125,12 @@ impl Draft {
         self.reopen(key);
     }
 
-    /// Takes a part out of the answer: its text is gone, and it counts nowhere.
+    /// Takes a part out of the answer: its text is gone, it counts nowhere, and the reading does not show it.
     pub fn discard(&mut self, part: PartId) {
         self.replace(part, &Str::default());
-        self.get_mut(part).kind = PartKind::Other("replaced");
+        let part = self.get_mut(part);
+        part.kind = PartKind::Other("replaced");
+        part.discarded = true;
     }
 
     /// The whole answer begins anew: what came before is replaced, `block-restarted` with `key` for a name.

@@ -197,8 +197,11 @@ fn starting_over_replaces_everything() {
     draft.append(part, &Str::from("new"));
     assert_eq!((ids(&draft), draft.reason(0)), (vec!["block-restarted"], None));
     let answer = draft.sorted_outputs().next().unwrap();
-    let kinds: Vec<&str> = answer.parts.iter().map(|part| draft.get(*part).kind.as_str()).collect();
-    assert_eq!(kinds, ["replaced", "text"]);
+    let shown: Vec<&str> = draft.shown(answer).map(|part| draft.get(part).kind.as_str()).collect();
+    assert_eq!(shown, ["text"]);
+    let places: Vec<(u64, u64)> =
+        draft.provenance().iter().map(|added| (added.part(), added.bytes())).collect();
+    assert_eq!(places, [(0, 3)]);
 }
 
 #[test]

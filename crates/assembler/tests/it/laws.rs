@@ -125,7 +125,8 @@ fn line_ends_marks_and_comments_change_nothing() {
 }
 
 /// Formats whose texts only ever grow, so that what a cut stream gives begins what the whole one gives.
-const GROWING: &[&str] = &["openai-chat", "openai-completions", "anthropic-messages", "ollama"];
+const GROWING: &[&str] =
+    &["openai-chat", "openai-completions", "anthropic-messages", "ollama", "bedrock-invoke"];
 
 #[test]
 fn a_stream_cut_anywhere_is_read_up_to_there() {

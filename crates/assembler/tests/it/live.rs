@@ -227,25 +227,28 @@ fn the_preview_is_the_first_200_characters_of_the_answer() {
 /// Each part's text is what the frames added to it, in order.
 #[test]
 fn provenance_adds_up_to_the_parts() {
-    for name in ["A1", "A2", "A3", "A4", "H5"] {
-        let body = fixture("openai-chat", &format!("{name}.sse"));
+    let chat =
+        ["A1", "A2", "A3", "A4", "H5"].map(|name| fixture("openai-chat", &format!("{name}.sse")));
+    let message = String::from_utf8(fixture("anthropic-messages", "C1.sse")).unwrap();
+    let begun: String = message.split_inclusive("\n\n").take(6).collect();
+    let restarted = [begun, message].concat().into_bytes();
+    for (name, body) in (0..).zip(chat.into_iter().chain([restarted])) {
         let mut assembly = Assembly::new(Options::default());
         assembly.push(body.into(), None);
         assembly.finish(End::Clean);
-        let log: Vec<Vec<u64>> =
+        let log: Vec<Vec<i64>> =
             serde_json::from_value(serde_json::to_value(assembly.provenance()).unwrap()).unwrap();
         assert!(log.is_sorted_by_key(|entry| entry[0]), "{name}: in order of frames");
         for output in assembly.reading().outputs {
-            for (place, part) in output.parts.iter().enumerate() {
+            for (place, part) in (0..).zip(&output.parts) {
                 let part: Value = serde_json::from_str(part.get()).unwrap();
                 let text = part["text"].as_str().or(part["arguments"].as_str()).unwrap_or_default();
-                let of_part =
-                    log.iter().filter(|entry| (entry[1], entry[2]) == (output.index, place as u64));
-                assert_eq!(
-                    of_part.map(|entry| entry[3]).sum::<u64>(),
-                    text.len() as u64,
-                    "{name}: {part}"
-                );
+                assert_ne!(part["kind"], "replaced", "{name}");
+                let of_part = log.iter().filter(|entry| {
+                    (entry[1], entry[2]) == (i64::try_from(output.index).unwrap(), place)
+                });
+                let added = of_part.map(|entry| entry[3] - entry.get(4).unwrap_or(&0)).sum::<i64>();
+                assert_eq!(added, i64::try_from(text.len()).unwrap(), "{name}: {part}");
             }
         }
     }

@@ -38,8 +38,8 @@ fn outputs_of_steps() {
         .iter()
         .map(|part| part["kind"].as_str().unwrap())
         .collect();
-    let want = "step-start reasoning text tool-call tool-call step-start replaced text source source file \
-                provider-tool data data";
+    let want = "step-start reasoning text tool-call tool-call step-start text source source file provider-tool \
+                data data";
     assert_eq!(kinds, want.split_whitespace().collect::<Vec<_>>());
 }
 

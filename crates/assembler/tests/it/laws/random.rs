@@ -2,12 +2,13 @@
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use bytes::Bytes;
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use teeline_assembler::{Assembly, End, Options, Verdict};
+use teeline_assembler::{Assembly, End, FORMATS, Options, Verdict};
 
-use crate::support::read;
+use crate::{eventstream, support::read};
 
 /// Where a piece of a Chat answer goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -114,6 +115,125 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    /// The same of every format that is asked for, with the keys of them all.
+    #[test]
+    fn any_shape_is_read_in_every_format(frames in prop::collection::vec(named_frame(), 1..8)) {
+        for format in FORMATS {
+            let options = Options { format: Some(format), text_limit: 20_000, ..Options::default() };
+            let mut assembly = Assembly::new(options);
+            for (event, data) in &frames {
+                assembly.push(Bytes::from(format!("event: {event}\ndata: {data}\n\n")), None);
+            }
+            assembly.finish(End::Clean);
+            let json = serde_json::to_string(&assembly.reading()).unwrap();
+            prop_assert!(serde_json::from_str::<Value>(&json).is_ok(), "{}", format.name);
+        }
+    }
+
+    /// And of what Bedrock puts into its messages.
+    #[test]
+    fn any_shape_is_read_in_a_message(frames in prop::collection::vec(named_frame(), 1..8)) {
+        let message = |(event, data): &(&str, String)| match *event {
+            "chunk" => eventstream::event(event, &json!({"bytes": STANDARD.encode(data)}).to_string()),
+            event => eventstream::event(event, data),
+        };
+        let body: Vec<u8> = frames.iter().flat_map(message).collect();
+        let json = serde_json::to_string(&read(&body, 0)).unwrap();
+        prop_assert!(serde_json::from_str::<Value>(&json).is_ok());
+    }
+}
+
+/// Events that formats know, half of them Bedrock's chunks.
+const EVENTS: &[&str] = &[
+    "chunk",
+    "chunk",
+    "chunk",
+    "chunk",
+    "data",
+    "messages",
+    "messages/partial",
+    "values",
+    "updates",
+    "metadata",
+    "end",
+    "error",
+    "result",
+    "message_start",
+    "content_block_delta",
+    "output",
+    "messageStart",
+    "contentBlockDelta",
+];
+
+/// An event, and data of any shape in the keys of all formats.
+fn named_frame() -> impl Strategy<Value = (&'static str, String)> {
+    let keys = || prop::sample::select(ALL_KEYS);
+    let data = any_json_of(keys()).prop_map(|value| value.to_string());
+    (prop::sample::select(EVENTS), data)
+}
+
+/// Keys of the other formats, beside some of Chat's.
+const ALL_KEYS: &[&str] = &[
+    "additional_kwargs",
+    "amazon-bedrock-guardrailAction",
+    "amazon-bedrock-invocationMetrics",
+    "args",
+    "arguments",
+    "audio",
+    "bytes",
+    "candidates",
+    "choices",
+    "completion",
+    "completionReason",
+    "content",
+    "content_block",
+    "contentBlockDelta",
+    "contentBlockIndex",
+    "data",
+    "delta",
+    "event",
+    "event_type",
+    "fields",
+    "finish_reason",
+    "function",
+    "generation",
+    "id",
+    "index",
+    "is_finished",
+    "kwargs",
+    "lc",
+    "logprobs",
+    "message",
+    "messages",
+    "method",
+    "name",
+    "namespace",
+    "ops",
+    "output",
+    "outputs",
+    "outputText",
+    "params",
+    "path",
+    "reasoning_content",
+    "request_id",
+    "response",
+    "response_metadata",
+    "role",
+    "run_id",
+    "stop_reason",
+    "text",
+    "tool_call_chunks",
+    "tool_calls",
+    "totalOutputTextTokenCount",
+    "type",
+    "usage",
+    "usage_metadata",
+    "value",
+];
+
 /// The keys that Chat knows, at every level.
 const KEYS: &[&str] = &[
     "index",
@@ -160,6 +280,12 @@ const KEYS: &[&str] = &[
 ];
 
 fn any_json() -> impl Strategy<Value = Value> {
+    any_json_of(prop::sample::select(KEYS))
+}
+
+fn any_json_of(
+    keys: impl Strategy<Value = &'static str> + Clone + 'static,
+) -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
         any::<bool>().prop_map(Value::from),
@@ -172,17 +298,27 @@ fn any_json() -> impl Strategy<Value = Value> {
             "thinking",
             "reasoning.text",
             "chat.completion.chunk",
+            "ai",
+            "tool",
+            "AIMessageChunk",
+            "constructor",
+            "message_start",
+            "content-block-delta",
+            "block-delta",
+            "tool_call_chunk",
+            "null",
             "{}",
             "[1"
         ])
         .prop_map(Value::from),
     ];
-    leaf.prop_recursive(6, 60, 6, |inner| {
+    leaf.prop_recursive(6, 60, 6, move |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
-            prop::collection::btree_map(prop::sample::select(KEYS), inner, 0..7).prop_map(
-                |members| members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
-            ),
+            prop::collection::btree_map(keys.clone(), inner, 0..7).prop_map(|members| members
+                .into_iter()
+                .map(|(key, value)| (key.to_owned(), value))
+                .collect()),
         ]
     })
 }
