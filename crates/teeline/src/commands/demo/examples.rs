@@ -43,6 +43,12 @@ const EXAMPLES: &[Example] = &[
         AWS,
         fixture!("bedrock-converse/H6.eventstream"),
     ),
+    (
+        "bedrock-invoke",
+        "/model/demo/invoke-with-response-stream",
+        AWS,
+        fixture!("bedrock-invoke/anthropic.eventstream"),
+    ),
     ("mistral-conversations", "/v1/conversations", SSE, fixture!("mistral-conversations/H5b.sse")),
     ("cohere", "/v2/chat", SSE, fixture!("cohere/H4.sse")),
     ("ollama", "/api/chat", NDJSON, fixture!("ollama/H3.ndjson")),
