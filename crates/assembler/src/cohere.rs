@@ -94,7 +94,12 @@ impl Assembler for Cohere {
         } else {
             self.legacy.get_or_insert_default().settle(&body, draft);
         }
-        draft.end();
+        // A stream that was cut behind its first line looks like a document, but for this.
+        if body.get("is_finished").and_then(Json::bool) == Some(false) {
+            draft.set_piece();
+        } else {
+            draft.end();
+        }
     }
 
     fn response(&self, out: &mut Writer<'_>) {

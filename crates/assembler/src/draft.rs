@@ -103,6 +103,8 @@ pub struct Draft {
     pub(crate) ended: bool,
     /// The end of the body is an end as well.
     pub(crate) open_ended: bool,
+    /// A document that says of itself that more comes.
+    pub(crate) piece: bool,
     pub(crate) failed: bool,
     /// A piece from before the end is missing.
     pub(crate) broken: bool,
@@ -140,6 +142,7 @@ impl Draft {
             started: false,
             ended: false,
             open_ended: false,
+            piece: false,
             failed: false,
             broken: false,
             rests: false,
@@ -220,6 +223,11 @@ impl Draft {
     /// For formats without an end marker: whether the stream could end here as a whole answer.
     pub fn set_ended(&mut self, ended: bool) {
         self.ended = ended;
+    }
+
+    /// A document that says of itself that it is a stream's first piece: the rest did not come.
+    pub fn set_piece(&mut self) {
+        self.piece = true;
     }
 
     /// For streams that have no end marker: a body that ended well is whole.

@@ -89,7 +89,12 @@ impl Assembler for Ollama {
     fn document(&mut self, document: Json<'_>, draft: &mut Draft) {
         if let Some(line) = document.object() {
             self.line(&line, draft);
-            draft.end();
+            // A stream that was cut behind its first line looks like a document, but for this.
+            if line.get("done").and_then(Json::bool) == Some(false) {
+                draft.set_piece();
+            } else {
+                draft.end();
+            }
         }
     }
 

@@ -82,8 +82,9 @@ impl<'a> View<'a> {
             return Verdict::Empty;
         }
         let cut = assembly.transport.count("cut") > 0;
-        let without_marker =
-            self.is_document() || draft.open_ended || self.leader.format().is_none();
+        let without_marker = (self.is_document() && !draft.piece)
+            || draft.open_ended
+            || self.leader.format().is_none();
         let ended = draft.ended || (without_marker && whole);
         if draft.failed || cut || stopped || !ended {
             Verdict::DidNotFinish

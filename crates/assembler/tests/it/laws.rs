@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use teeline_assembler::{Assembly, End, FORMATS, Options, Reading, Verdict};
+use teeline_assembler::{Assembly, End, FORMATS, FrameRow, Options, Reading, Verdict};
 
 use crate::support::{fixtures, read, response};
 
@@ -169,6 +169,62 @@ fn chat_is_finished_when_its_end_marker_is_there() {
                 "{name} cut at {end}"
             );
         }
+    }
+}
+
+/// Formats that may end without a marker, or by one of two.
+const ENDING_OTHERWISE: &[&str] = &["cumulative", "langserve", "gemini-interactions"];
+
+/// Where a format says that it ends, nothing is finished before the line that says so is complete (its line end apart).
+#[test]
+fn nothing_is_finished_before_its_end() {
+    let mut judged = std::collections::BTreeSet::new();
+    for (format, name, body) in streams(None) {
+        let whole = read(&body, 0);
+        if whole.verdict != Verdict::Finished || ENDING_OTHERWISE.contains(&format) {
+            continue;
+        }
+        let rows = crate::support::rows(&body);
+        let ends = |row: &&FrameRow| row.effect.as_ref().is_some_and(|it| it.kind == "end");
+        let Some(first) = rows.iter().find(ends) else { continue };
+        // Of several lines the first may say it: `event: done`.
+        let range = usize::try_from(first.offset).unwrap()
+            ..usize::try_from(first.offset + first.length).unwrap();
+        let line = body[range.clone()].split(|byte| matches!(byte, b'\r' | b'\n')).next().unwrap();
+        for end in 0..range.start + line.trim_ascii_end().len() {
+            let cut = read(&body[..end], 0);
+            assert!(
+                cut.verdict != Verdict::Finished || cut.format != format,
+                "{name} cut at {end}, its end begins at {}",
+                range.start
+            );
+        }
+        judged.insert(format);
+    }
+    assert!(10 <= judged.len(), "{judged:?}");
+}
+
+/// A stamp before every line gives times and nothing else.
+#[test]
+fn stamps_change_times_only() {
+    for (_, name, body) in events() {
+        let end = if body.contains('\n') { '\n' } else { '\r' };
+        let mut stamped = String::new();
+        for (second, line) in body.split_inclusive(end).enumerate() {
+            let (minute, second) = (second / 60, second % 60);
+            stamped += &format!("2026-01-02T03:{minute:02}:{second:02}.5Z {line}");
+        }
+        let before = read(body.as_bytes(), 0);
+        let mut assembly = Assembly::new(Options { stamps: true, ..Options::default() });
+        assembly.push(Bytes::from(stamped), None);
+        assembly.finish(End::Clean);
+        let after = assembly.reading();
+        assert_eq!(view(&after), view(&before), "{name}");
+        // Gaps show only where times are known.
+        let mut found = tally(&after);
+        found.remove("stalled");
+        assert_eq!(found, tally(&before), "{name}");
+        assert!(after.timing.is_some() || before.counts.frames == 0, "{name}");
     }
 }
 
