@@ -419,6 +419,7 @@ export const CHINESE = {
   "compare.rest": ({ parts }) => `${parts}。`,
   "compare.one-scale": "同一刻度，都从请求发出时算起",
   "compare.numbers": "数字",
+  "compare.sides": "请求、头部、诊断",
   "compare.all-same": "两边相同",
   "compare.same": "相同",
   "compare.other": "不同",

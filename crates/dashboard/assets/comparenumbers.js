@@ -89,7 +89,7 @@ export function numbersPane(rows) {
       h("td", { class: `n ${row.differs ? "difference" : "dim"}` }, row.words),
     );
   return fill(
-    h("section", { class: "compare-numbers", id: "section-1", tabindex: "-1", "aria-labelledby": "numbers-title" }),
+    h("section", { class: "compare-numbers", id: "section-1", tabindex: "0", "aria-labelledby": "numbers-title" }),
     h("header", { class: "pane-head" }, h("h2", { id: "numbers-title" }, t("compare.numbers")), h("span", { class: "dim" }, differing ? t("compare.n-differ", { n: differing }) : t("compare.all-same"))),
     h("table", { class: "numbers-table" }, h("thead", null, h("tr", null, head)), h("tbody", null, rows.map(line))),
   );

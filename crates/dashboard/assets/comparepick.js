@@ -13,7 +13,7 @@ function choice(summary, letter, choose) {
   const usage = summary.usage;
   return h(
     "button",
-    { class: "pick-row", type: "button", role: "listitem", disabled: Boolean(letter), onclick: () => choose(summary) },
+    { class: "pick-row", type: "button", disabled: Boolean(letter), onclick: () => choose(summary) },
     letter ? h("span", { class: "side" }, letter) : stateMark(stateOf(summary)),
     h("span", { class: "dim" }, when(new Date(summary.started_at))),
     h("b", null, summary.upstream),
@@ -28,7 +28,7 @@ function choice(summary, letter, choose) {
  * @param {{ first: any, choose: (id: string) => void }} options `first`: the summary of A, if it is chosen
  */
 export function pick(root, { first, choose }) {
-  const list = h("div", { class: "pick-list", role: "list", "aria-label": t("nav.captures") });
+  const list = h("div", { class: "pick-list", role: "group", "aria-label": t("nav.captures") });
   const input = h("input", { type: "search", class: "pick-search", placeholder: t("list.search-short"), "aria-label": t("list.search"), autocomplete: "off", spellcheck: "false" });
   let asked = null;
   const load = async () => {

@@ -127,7 +127,7 @@ export function sidePanes({ requests, requestHeaders, headers, findings }, sides
   const n = (found) => found.differences.length;
   return h(
     "div",
-    { class: "compare-sides" },
+    { class: "compare-sides", role: "group", tabindex: "0", "aria-label": t("compare.sides") },
     section({ id: "section-3", title: t("tab.request"), count: n(requests), words: t("compare.fields-differ", { n: n(requests) }) }, differencesView(requests, t("compare.not-sent"), same)),
     n(requestHeaders) > 0 &&
       section({ id: "request-headers", title: t("compare.request-headers"), count: n(requestHeaders), words: t("compare.n-differ", { n: n(requestHeaders) }) }, differencesView(requestHeaders, t("compare.not-sent"), same)),

@@ -437,6 +437,7 @@ export const ENGLISH = {
   "compare.rest": ({ parts }) => `${parts.charAt(0).toUpperCase()}${parts.slice(1)}.`,
   "compare.one-scale": "one scale, both from the moment the request was sent",
   "compare.numbers": "Numbers",
+  "compare.sides": "Request, headers, findings",
   "compare.all-same": "the same in both",
   "compare.same": "same",
   "compare.other": "other",

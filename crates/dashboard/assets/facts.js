@@ -103,7 +103,7 @@ export function factsOf({ summary, reading, source }) {
 /** The strip. Only facts that changed are written. */
 export class Facts {
   constructor() {
-    this.element = h("dl", { class: "facts" });
+    this.element = h("dl", { class: "facts", tabindex: "0" });
     this.shown = [];
   }
 

@@ -60,8 +60,8 @@ export class FrameTable {
     this.total = h("span", { class: "total" });
     this.filter = /** @type {HTMLInputElement} */ (h("input", { type: "search", placeholder: t("frames.filter"), "aria-label": t("frames.filter"), autocomplete: "off", spellcheck: "false" }));
     this.head = h("header", { class: "pane-head" }, h("h2", null, t("frames.title")), this.total, h("span", { class: "grow" }), h("label", { class: "frame-filter" }, icon("filter"), this.filter, h("kbd", null, "f")));
-    const column = (name, cls) => h("span", { class: cls, role: "columnheader" }, t(`frames.${name}`));
-    this.columns = h("div", { class: "frames-head", role: "row" }, column("number", "n"), column("delta", "n f-delta"), column("at", "n f-at"), column("event", "f-event"), column("carried", ""), column("bytes", "n"));
+    const column = (name, cls) => h("span", { class: cls }, t(`frames.${name}`));
+    this.columns = h("div", { class: "frames-head", "aria-hidden": "true" }, column("number", "n"), column("delta", "n f-delta"), column("at", "n f-at"), column("event", "f-event"), column("carried", ""), column("bytes", "n"));
     this.spacer = h("div", { class: "frames-spacer", role: "rowgroup" });
     this.scroller = h("div", { class: "frames-scroll", role: "grid", "aria-label": t("frames.title"), tabindex: "0" }, this.spacer);
     this.foot = h("div", { class: "frames-foot", hidden: true });
@@ -130,10 +130,10 @@ export class FrameTable {
   /** How the stream broke, as a row of its own after the last frame. */
   #ending() {
     const { ending } = this.model;
-    this.end ??= h("div", { class: "frames-end" });
+    this.end ??= h("div", { class: "frames-end", role: "row" }, h("div", { role: "gridcell" }));
     if (!ending?.row || this.matching !== null) this.end.remove();
     else {
-      fill(this.end, ending.markNode(), h("b", { class: ending.broken ? "red" : "" }, ending.row), h("span", null, ending.rowTime));
+      fill(this.end.firstElementChild, ending.markNode(), h("b", { class: ending.broken ? "red" : "" }, ending.row), h("span", null, ending.rowTime));
       this.spacer.append(this.end);
     }
   }

@@ -344,12 +344,17 @@ for (const name of ["pointerup", "pointercancel", "blur"]) {
     if (captures.waiting.length && mayMove()) takeWaiting();
   });
 }
+// Cells that say more on hover lie above the link.
+rows.root.addEventListener("click", (event) => {
+  const row = event.target.closest(".row");
+  if (row && !event.target.closest("a") && getSelection().isCollapsed) location.assign(`/captures/${idOf(row)}`);
+});
 rows.root.addEventListener("mouseover", (event) => {
   const cell = event.target.closest(".c-time");
   if (cell) cell.title = relative(idOf(cell.closest(".row")));
 });
 
-const idOf = (row) => row.getAttribute("href").split("/").at(-1);
+const idOf = (row) => row.dataset.id;
 
 function relative(id) {
   const capture = captures.shown.find((known) => known.id === id);

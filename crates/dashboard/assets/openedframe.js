@@ -94,9 +94,13 @@ export class OpenedFrame {
     this.tabs = ["raw", "json"].map((kind) => h("button", { type: "button", "aria-pressed": String(kind === "raw"), data: { kind }, onclick: () => this.show(kind) }, t(`frames.${kind}`)));
     this.element = h(
       "div",
-      { class: `opened${ending ? " cut" : ""}`, onclick: (event) => event.stopPropagation(), ondblclick: (event) => event.stopPropagation() },
-      h("div", { class: "opened-head" }, this.tabs, h("span", { class: "grow" }), this.range, copyButton(t("copy"), () => this.body.innerText)),
-      this.body,
+      { class: `opened${ending ? " cut" : ""}`, role: "row", onclick: (event) => event.stopPropagation(), ondblclick: (event) => event.stopPropagation() },
+      h(
+        "div",
+        { role: "gridcell" },
+        h("div", { class: "opened-head" }, this.tabs, h("span", { class: "grow" }), this.range, copyButton(t("copy"), () => this.body.innerText)),
+        this.body,
+      ),
     );
     new ResizeObserver(() => {
       if (this.element.offsetHeight === this.height) return;

@@ -62,13 +62,13 @@ export function requestPane(request) {
 function readable(body) {
   const { messages, tools, settings } = messagesOf(body);
   return [
-    settings.length > 0 && h("section", { class: "pane-section" }, h("h3", null, t("request.settings")), table(settings)),
-    messages.length > 0 && h("section", { class: "pane-section" }, h("h3", null, `${t("request.messages")} ${messages.length}`), messages.map(messageView)),
+    settings.length > 0 && h("section", { class: "pane-section" }, h("h2", null, t("request.settings")), table(settings)),
+    messages.length > 0 && h("section", { class: "pane-section" }, h("h2", null, `${t("request.messages")} ${messages.length}`), messages.map(messageView)),
     tools.length > 0 &&
       h(
         "section",
         { class: "pane-section" },
-        h("h3", null, `${t("request.tools")} ${tools.length}`),
+        h("h2", null, `${t("request.tools")} ${tools.length}`),
         tools.map((tool) => h("details", { class: "message-part" }, h("summary", null, h("span", { class: "chip tool" }, tool.name), " ", h("span", { class: "dim" }, tool.description)), h("pre", { class: "json-text" }, tool.json))),
       ),
   ];
@@ -80,7 +80,7 @@ function table(rows) {
 
 /** Heads and trailers. */
 export function headersPane({ request, response }) {
-  const section = (title, line, headers) => h("section", { class: "pane-section" }, h("h3", null, title), line && h("p", { class: "mono wrap" }, line), table(headers));
+  const section = (title, line, headers) => h("section", { class: "pane-section" }, h("h2", null, title), line && h("p", { class: "mono wrap" }, line), table(headers));
   return h(
     "div",
     { class: "pane-body mono-pairs" },
@@ -104,6 +104,6 @@ export function usagePane(usage, raw, open) {
     "div",
     { class: "pane-body" },
     h("section", { class: "pane-section numbers" }, table(rows.map(([name, value]) => [name, count(value)]))),
-    h("section", { class: "pane-section" }, h("h3", null, t("usage.raw")), raw && jsonView(raw)),
+    h("section", { class: "pane-section" }, h("h2", null, t("usage.raw")), raw && jsonView(raw)),
   );
 }

@@ -14,7 +14,7 @@ export class Paste {
   /** @param {import("./selection.js").Selection} selection */
   constructor(selection) {
     this.selection = selection;
-    this.spacer = h("div", { class: "paste-spacer" });
+    this.spacer = h("div", { class: "paste-spacer", role: "rowgroup" });
     this.element = h("div", { class: "paste-lines mono", tabindex: "0", role: "grid", "aria-label": t("read.pasted") }, this.spacer);
     this.lines = [];
     this.rows = new Map();
@@ -74,8 +74,8 @@ export class Paste {
   #row(i) {
     let row = this.rows.get(i);
     if (!row) {
-      const cells = ["n p-number", "n p-frame", "p-stamp", "p-text"].map((name) => h("span", { class: name }));
-      row = { element: h("div", { class: "paste-line", data: { line: i + 1 } }, cells), cells };
+      const cells = ["n p-number", "n p-frame", "p-stamp", "p-text"].map((name) => h("span", { class: name, role: "gridcell" }));
+      row = { element: h("div", { class: "paste-line", role: "row", data: { line: i + 1 } }, cells), cells };
       row.element.style.transform = `translateY(${i * ROW}px)`;
       const line = this.lines[i].slice(0, WIDE);
       const stamp = STAMP.exec(line);

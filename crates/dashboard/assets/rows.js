@@ -20,6 +20,8 @@ class Row {
     this.formatName = h("span", { class: "dim" });
     this.model = cell("c-model");
     this.preview = h("span", { class: "preview" });
+    // The link lies over the whole row: it opens in another tab as links do.
+    this.link = h("a", { class: "row-link", tabindex: "-1" }, this.preview);
     this.chips = h("span", { class: "chips" });
     this.input = cell("n c-in");
     this.output = cell("n c-out");
@@ -31,13 +33,13 @@ class Row {
     this.modelUnder = narrowModel;
     this.tokens = h("span", { class: "tokens-under" });
     this.element = h(
-      "a",
+      "div",
       { class: "row", role: "row", tabindex: "-1" },
       this.mark,
       this.time,
       cell("c-upstream", h("span", { class: "names" }, this.upstreamName, " ", this.formatName), narrowModel),
       this.model,
-      cell("c-answer", this.preview, this.chips),
+      cell("c-answer", this.link, this.chips),
       this.input,
       this.output,
       this.first,
@@ -60,7 +62,10 @@ class Row {
     const state = stateOf(summary);
     const open = state === "open";
     const started = new Date(summary.started_at);
-    this.#once("id", summary.id, () => this.element.setAttribute("href", `/captures/${summary.id}`));
+    this.#once("id", summary.id, () => {
+      this.element.dataset.id = summary.id;
+      this.link.setAttribute("href", `/captures/${summary.id}`);
+    });
     const isMarked = marked() === summary.id;
     this.#once("mark", `${state} ${isMarked}`, () => fill(this.mark, isMarked ? h("span", { class: "side", title: t("key.mark") }, "A") : stateMark(state)));
     this.#once("time", summary.started_at, () => {
@@ -73,6 +78,8 @@ class Row {
     text(this.modelUnder, summary.model ?? "");
     this.#once("title", summary.model, () => (this.model.title = summary.model ?? ""));
     this.#answer(summary, state);
+    const label = [summary.upstream, summary.model, t(`state.${state}`), this.preview.textContent].filter(Boolean).join(" · ");
+    this.#once("label", label, () => this.link.setAttribute("aria-label", label));
     const usage = summary.usage;
     text(this.input, usage?.input_tokens != null ? count(usage.input_tokens) : open ? COMING : NEVER);
     text(this.output, open ? COMING : count(usage?.output_tokens));

@@ -243,7 +243,7 @@ export class View {
 
   #moreTab(shown) {
     const rest = this.tabs.filter((name) => name !== "answer");
-    const button = h("button", { type: "button", "aria-selected": String(rest.includes(shown)), "aria-haspopup": "menu", "aria-expanded": "false" }, rest.includes(shown) ? t(`tab.${shown}`) : t("tab.more"), icon("down"));
+    const button = h("button", { type: "button", role: "tab", "aria-selected": String(rest.includes(shown)), "aria-haspopup": "menu", "aria-expanded": "false" }, rest.includes(shown) ? t(`tab.${shown}`) : t("tab.more"), icon("down"));
     button.addEventListener("click", () => openMenu(button, rest.map((name) => ({ label: t(`tab.${name}`), run: () => this.selection.set({ tab: name }, { replace: false }) }))));
     return button;
   }

@@ -39,7 +39,7 @@ fn pages(board: &Board) -> Vec<String> {
 fn settled(page: &mut Browser) {
     page.until("document.readyState === 'complete' && !document.querySelector('.skeleton')");
     page.until(
-        "document.querySelector('.row, .welcome, .nothing, .frame, .compare-answer, .pick-row, #paste textarea') !== null",
+        "document.querySelector('.row, .welcome, .nothing, .capture-page.loaded, .compare-answer, .pick-row, #paste textarea') !== null",
     );
 }
 

@@ -90,7 +90,7 @@ fn every_page_has_its_picture_and_nothing_sticks_out() {
                 page.run("theme", json!({ "scheme": scheme }));
                 page.viewport(width, height);
                 page.goto(&board.url(path));
-                page.until("document.querySelector('.row, .frame, .compare-answer, .pick-row, #paste textarea') !== null");
+                page.until("document.querySelector('.row, .capture-page.loaded, .compare-answer, .pick-row, #paste textarea') !== null");
                 if *name == "read" {
                     page.click("#examples button:nth-child(3)");
                     page.wait_text(".answer", "write");
