@@ -38,7 +38,7 @@ function marks() {
 export function openSheet() {
   const find = h("input", { class: "find", type: "search", placeholder: t("keys.find"), "aria-label": t("keys.find") });
   const body = h("div", { class: "columns" }, COLUMNS.map((groups) => h("div", null, groups.map(keyGroup))), marks());
-  const close = h("button", { class: "link", type: "button", "aria-label": t("close"), onclick: () => dialog.close() }, h("kbd", null, "Esc"));
+  const close = h("button", { class: "link", type: "button", title: t("close"), onclick: () => dialog.close() }, h("kbd", null, "Esc"));
   const dialog = /** @type {HTMLDialogElement} */ (
     h("dialog", { class: "sheet", "aria-label": t("keys.title") }, h("header", null, t("keys.title"), find, close), body)
   );
