@@ -1,6 +1,7 @@
 //! The official SDKs, streaming through the proxy: what they assembled is what we say they should have.
 
 mod anthropic;
+mod joined;
 mod openai;
 
 use std::{

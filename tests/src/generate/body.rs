@@ -11,12 +11,18 @@ use crate::sdk::Stream;
 pub(super) struct Style {
     spaces: bool,
     ascii: bool,
+    html: bool,
 }
 
 impl Style {
     /// One of the styles.
     pub(super) fn of(random: &mut Random) -> Self {
-        Self { spaces: random.chance(25), ascii: random.chance(25) }
+        Self { spaces: random.chance(25), ascii: random.chance(25), html: false }
+    }
+
+    /// As Go writes it: what HTML and JavaScript would trip over is escaped.
+    pub(super) fn go() -> Self {
+        Self { spaces: false, ascii: false, html: true }
     }
 
     /// Writes a value.
@@ -55,7 +61,8 @@ impl Style {
     fn string(self, string: &str, text: &mut String) {
         let quoted = Value::from(string).to_string();
         for character in quoted.chars() {
-            if self.ascii && !character.is_ascii() {
+            let trips = matches!(character, '<' | '>' | '&' | '\u{2028}' | '\u{2029}');
+            if self.ascii && !character.is_ascii() || self.html && trips {
                 for unit in character.encode_utf16(&mut [0; 2]) {
                     text.push_str(&format!("\\u{unit:04x}"));
                 }

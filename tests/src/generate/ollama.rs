@@ -38,7 +38,7 @@ fn make(seed: u64) -> Generated {
     let reason = random.pick(&["stop", "length"]);
     answer.finish = Some(reason.to_owned());
     let counts = counts(&mut random);
-    let style = Style::of(&mut random);
+    let style = Style::go();
     let at = |second: usize| {
         format!("2026-01-02T03:{:02}:{:02}.123456789Z", second / 60 % 60, second % 60)
     };
