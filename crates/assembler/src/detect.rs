@@ -30,6 +30,7 @@ pub(crate) fn vote(event: &Event<'_>) -> Option<&'static str> {
     match &event.object {
         Some(object) => object_vote(object, name),
         None if langchain::is_message_list(event.json) => Some("langserve"),
+        None if is_batch(event.json) => Some("mcp"),
         None => langchain::event(name),
     }
 }
@@ -67,6 +68,9 @@ pub(crate) fn vote_document(event: &Event<'_>) -> Option<&'static str> {
     }
     if object.has("generated_text") {
         return Some("tgi");
+    }
+    if object.has("runId") && object.get("messages").is_some_and(Json::is_array) {
+        return Some("ag-ui");
     }
     if object.str("role").as_deref() == Some("assistant")
         && object.get("parts").and_then(Json::items).is_some_and(|parts| is_ui(&parts))
@@ -107,6 +111,12 @@ impl Row {
     fn from_known(name: Option<&'static str>) -> Self {
         name.map_or(Self::Neutral, Self::Names)
     }
+}
+
+/// Row 2, for several messages in one frame, as older versions of MCP send them.
+fn is_batch(json: Json<'_>) -> bool {
+    let is_rpc = |item: &Json<'_>| item.get("jsonrpc").is_some();
+    json.items().is_some_and(|items| !items.is_empty() && items.iter().all(is_rpc))
 }
 
 /// The rows of the table that look at an object, in its order.

@@ -405,6 +405,11 @@ impl Draft {
         true
     }
 
+    /// What was admitted is kept no longer: `bytes` of it count no more.
+    pub fn give_back(&mut self, bytes: usize) {
+        self.held = self.held.saturating_sub(bytes);
+    }
+
     /// Carries a vendor's field along by a verb of [`Map`]: what is new counts against the bound.
     pub fn carry(
         &mut self,

@@ -6,11 +6,11 @@ use teeline_decoder::{Frame, Framing};
 use teeline_finding::{Kind, excerpt};
 
 use crate::{
-    anthropic_messages, bedrock_converse, bedrock_invoke, cohere, cumulative, dashscope,
+    ag_ui, anthropic_messages, bedrock_converse, bedrock_invoke, cohere, cumulative, dashscope,
     draft::Draft,
     gemini, gemini_interactions,
     json::{Json, Object},
-    langserve, llama_cpp, mistral_conversations, ollama, openai_assistants, openai_chat,
+    langserve, llama_cpp, mcp, mistral_conversations, ollama, openai_assistants, openai_chat,
     openai_completions, openai_responses,
     response::Writer,
     salyro_behavior, tgi, vercel_data, vercel_ui,
@@ -38,6 +38,8 @@ pub static FORMATS: &[Format] = &[
     langserve::FORMAT,
     vercel_ui::FORMAT,
     vercel_data::FORMAT,
+    ag_ui::FORMAT,
+    mcp::FORMAT,
 ];
 
 /// The format of this name (contract 3.1).

@@ -68,7 +68,7 @@
 //!    | an answer, who speaks, why it stopped | [`output`](Draft::output), [`role`](Draft::role), [`stop`](Draft::stop), [`stop_detail`](Draft::stop_detail) |
 //!    | a block opens, gets text, closes (judged) | [`open`](Draft::open), [`opened`](Draft::opened) + [`append`](Draft::append), [`close`](Draft::close) |
 //!    | the same without text of its own | [`open_bare`](Draft::open_bare), [`close`](Draft::close) |
-//!    | a block's key is free for another | [`release`](Draft::release) |
+//!    | a block's key is free for another; a closed block goes on | [`release`](Draft::release); [`go_on`](Draft::go_on) |
 //!    | a block that nothing opens | [`ensure`](Draft::ensure), or [`part`](Draft::part) and a handle of one's own |
 //!    | a whole text so far (CUM) | [`snapshot`](Draft::snapshot) |
 //!    | a delta or the text so far, nobody knows yet | [`undecided`](Draft::undecided), [`hinted`](Draft::hinted) with a [`Hint`] |
@@ -101,6 +101,7 @@
 //! `tests/it/laws.rs`, which run over every `tests/fixtures/NAME/*.sse` by themselves. The cases of
 //! `tests/fixtures/cases` in the format are judged as soon as it is in the table.
 
+mod ag_ui;
 mod anthropic_messages;
 mod assembly;
 mod base64_text;
@@ -122,9 +123,11 @@ mod frame_log;
 mod gemini;
 mod gemini_interactions;
 mod json;
+mod json_patch;
 mod judge;
 mod langserve;
 mod llama_cpp;
+mod mcp;
 mod mistral_conversations;
 mod node;
 mod ollama;

@@ -152,8 +152,14 @@ impl Node {
         }
     }
 
-    fn is_object(&self) -> bool {
+    /// Whether it is an object.
+    pub(crate) fn is_object(&self) -> bool {
         matches!(self, Self::Object(_)) || self.json().is_some_and(Json::is_object)
+    }
+
+    /// Whether it is an array.
+    pub(crate) fn is_array(&self) -> bool {
+        matches!(self, Self::Array(_) | Self::Slots(_)) || self.json().is_some_and(Json::is_array)
     }
 }
 

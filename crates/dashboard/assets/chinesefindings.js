@@ -16,19 +16,19 @@ export const FINDINGS = {
   bom: {
     title: "开头有字节序标记",
     sentence: () => "流以字节序标记（U+FEFF）开头；已去掉。",
-    why: "不去掉它的读取器会看到名为 `\\u{feff}data` 的字段，丢掉第一帧。",
+    why: "不去掉它的读取器会看到名为 `\\u{feff}data` 的字段，丢掉第一帧：Anthropic 的 Python 客户端就是这样，其流辅助函数会抛出异常。",
     advice: "写出响应体时不要带字节序标记；EventSource 只容忍开头的一个。",
   },
   "ignored-line": {
     title: "被忽略的行",
     sentence: ({ text, event_only }) => (event_only ? `这一帧只写了事件 \`${text}\`，没有数据行，因此不会派发任何内容。` : `\`${text}\` 这一行不属于流的格式，被忽略。`),
-    why: "字段名区分大小写：`Data:` 不是 `data:`。这一行里的内容到不了客户端。",
+    why: "字段名区分大小写：`Data:` 不是 `data:`。这一行里的内容到不了客户端：流中的 `error:` 行或网页，在 OpenAI 的 Python 客户端里成了空的或变短的回答。",
     advice: "如果这一行有用，发送方必须把它放进 `data:` 行；带 `event:` 的帧也需要一行数据。",
   },
   "not-json": {
     title: "数据不是 JSON",
     sentence: ({ text, error, glued }) => (glued ? `帧之间少了空行：每个数据行各自是 JSON，合在一起不是：\`${text}\`。` : `这一帧的数据不是 JSON（${error}）：\`${text}\`。`),
-    why: "多数 SDK 会解析每一帧的数据，在回答中间遇到它就抛出异常。",
+    why: "多数 SDK 会解析每一帧的数据，在回答中间遇到它就抛出异常：OpenAI 的 Python 和 Node 客户端都是；AI SDK 报告它并继续读。",
     advice: "看原始行：少一个空行会把两帧粘在一起，纯文本往往是网关的错误。",
   },
   cut: {
@@ -40,7 +40,7 @@ export const FINDINGS = {
   unterminated: {
     title: "末尾没有结束",
     sentence: ({ array }) => (array ? "数组没有右括号；每个元素都是完整的，已使用。" : "最后一帧后面没有空行；它读起来完整，已使用。"),
-    why: "EventSource 和官方 SDK 会丢弃这样的帧，其内容在那里就没了。",
+    why: "EventSource 和官方 SDK 会丢弃这样的帧，其内容在那里就没了：OpenAI 的 Python 辅助函数随后因缺少 `response.completed` 抛出异常。",
     advice: "服务器必须在最后一帧之后发一个空行。",
   },
   "too-large": {
@@ -70,7 +70,7 @@ export const FINDINGS = {
   "no-end": {
     title: "没有结束标记",
     sentence: ({ expected, finished }) => `流结束了却没有 ${thing(expected)}${finished ? "，尽管每个选项都有结束原因" : ""}。`,
-    why: "客户端无法区分完成的回答和中断的回答；已到的内容可能不完整。",
+    why: "客户端无法区分完成的回答和中断的回答；已到的内容可能不完整。没有 `message_stop` 时 Anthropic 的 Node 辅助函数会抛出异常，其 Python 辅助函数和 OpenAI 的客户端什么也不说。",
     advice: "看连接是怎么结束的、最后几帧是什么；有些服务器从不发结束标记。",
   },
   "no-start": {
@@ -82,7 +82,7 @@ export const FINDINGS = {
   "block-open": {
     title: "打开后从未关闭",
     sentence: ({ what }) => `${thing(what)} 打开后从未关闭。`,
-    why: "未关闭的块里的工具参数是不完整的 JSON，SDK 永远不会给出这个块。",
+    why: "未关闭的块里的工具参数可能缺结尾。Anthropic 的客户端仍把这个块当作完整的；等待其停止事件的代码会白等。",
     advice: "看最后一个往里添加内容的帧之后的那些帧。",
   },
   "prompt-blocked": {
@@ -94,7 +94,7 @@ export const FINDINGS = {
   "block-unstarted": {
     title: "从未打开",
     sentence: ({ what }) => `来了一个针对 ${thing(what)} 的事件，而它从未打开；不计入回答。`,
-    why: "SDK 会去取列表里不存在的一项，然后抛出异常。",
+    why: "SDK 会去找并不存在的一项：OpenAI 的 Python 和 Node 流辅助函数抛出异常，AI SDK 为每个增量报告一个错误。",
     advice: "看这一帧之前是否丢了帧。",
   },
   "block-restarted": {
@@ -118,7 +118,7 @@ export const FINDINGS = {
   "error-event": {
     title: "以错误结束",
     sentence: ({ message }) => `流以错误结束：${message}`,
-    why: "之前到的内容不完整。只看状态码的客户端会把它当作回答。",
+    why: "之前到的内容不完整。OpenAI、Anthropic 和 Google 的客户端在流中间抛出异常，但 OpenAI 的客户端遇到 Responses 的 `error` 事件不会；只看状态码的客户端会把已到的内容当作回答。",
     advice: "把流里的错误当作失败的请求处理。看错误的含义。",
   },
   "sequence-gap": {
@@ -136,25 +136,25 @@ export const FINDINGS = {
   "tool-call-incomplete": {
     title: "工具调用不完整",
     sentence: ({ call, missing, arguments: text }) => `工具调用 ${number(call)} 始终没有收到${thing(missing)}，因此被略去；它的参数是 \`${text}\`。`,
-    why: "没有名称就无法调用工具，没有 id 就无法答复调用。",
+    why: "没有名称就无法调用工具，没有 id 就无法答复调用：OpenAI 的辅助函数会给出这样的调用，AI SDK 抛出异常。",
     advice: "看这个调用的片段：丢了第一个片段，或服务器从不发送这个字段。",
   },
   "tool-call-no-index": {
     title: "片段没有序号",
     sentence: ({ choice }) => `选项 ${number(choice)} 的一个工具调用片段没有 index。`,
-    why: "客户端按 index 拼接：没有它，两个调用会变成一个，或片段丢失。",
+    why: "客户端按 index 拼接：没有它，OpenAI 的 Python 辅助函数抛出异常，Node 辅助函数抛出异常或丢失调用；AI SDK 能分开各个调用。",
     advice: "服务器必须在每个片段里发送 `index`。",
   },
   "arguments-not-json": {
     title: "参数不是 JSON",
     sentence: ({ tool, error, empty }) => (empty ? `\`${tool}\` 的参数是空的，空文本不是 JSON。` : `\`${tool}\` 的参数不是 JSON：${error}。`),
-    why: "客户端解析时会抛出异常，或以空参数调用工具。",
+    why: "客户端解析时会抛出异常，或以空参数调用工具：对被令牌上限截断的调用，OpenAI 的 Python 辅助函数抛出异常，AI SDK 把调用标为无效。",
     advice: "模型会写出这样的参数，碰到 Token 上限时更常见；如果缺了片段，那就是流的问题。",
   },
   "done-mismatch": {
     title: "最终值不一致",
     sentence: ({ what, kept, assembled }) => `${thing(what)} 的最终值是 \`${kept}\`，而增量拼出的是 \`${assembled}\`。`,
-    why: "显示增量的客户端和显示最终值的客户端给出不同的回答。",
+    why: "显示增量的客户端和显示最终值的客户端给出不同的回答：OpenAI 的辅助函数保留最终文本，AI SDK 保留增量。",
     advice: "找出它们开始不同的第一帧。",
   },
   "not-assembled": {
@@ -166,13 +166,13 @@ export const FINDINGS = {
   "no-finish-reason": {
     title: "没有结束原因",
     sentence: ({ what }) => `流结束了，${thing(what)} 没有结束原因。`,
-    why: "SDK 的辅助函数会抛出异常，客户端也无法区分完整的回答和被缩短的回答。",
+    why: "客户端无法区分完整的回答和被缩短的回答：OpenAI 的 Node 辅助函数抛出异常，AI SDK 报告错误，OpenAI 的 Python 辅助函数什么也不说。",
     advice: "服务器必须在选项的最后一块里发送原因。",
   },
   incomplete: {
     title: "回答不完整",
     sentence: ({ reason }) => (reason ? `回答不完整：${reason}。` : "回答不完整。"),
-    why: "回答停在中间，工具参数也一样。",
+    why: "回答停在中间，工具参数也一样。OpenAI 的 Python 辅助函数因缺少 `response.completed` 抛出异常。",
     advice: "提高 Token 上限，或从停下的地方继续。",
   },
   "tool-failed": {
@@ -184,13 +184,13 @@ export const FINDINGS = {
   "index-reused": {
     title: "序号重复使用",
     sentence: ({ index, id }) => `序号 ${number(index)} 又用在调用 \`${id}\` 上；两个调用已分开。`,
-    why: "按序号拼接的客户端（SDK 就是）会把两个调用的参数粘在一起。",
+    why: "按序号拼接的客户端（OpenAI 的 Python 和 Node 辅助函数就是）会把两个调用的参数粘在一起；AI SDK 能分开它们。",
     advice: "服务器必须给调用编号。",
   },
   cumulative: {
     title: "累积的值",
     sentence: ({ evidence }) => `这些值是累积的，每个都含有到此为止的全文（${String(evidence).replace(/^(\d+) of (\d+) begin with the one before$/, "$2 个中有 $1 个以前一个开头")}）。`,
-    why: "逐个追加的客户端会一遍遍重复正文。",
+    why: "逐个追加的客户端会一遍遍重复正文：OpenAI 的客户端和 AI SDK 就是这样。",
     advice: "替换正文而不是追加，或让 API 发增量。",
   },
   rewritten: {
@@ -214,13 +214,13 @@ export const FINDINGS = {
   "id-changed": {
     title: "id 变了",
     sentence: ({ what, first, second }) => `${thing(what)} 的 id 从 \`${first}\` 变成 \`${second}\`；保留第一个。`,
-    why: "按 id 分组的客户端会把一个回答拆成两个。",
+    why: "按 id 分组的客户端会把一个回答拆成两个。工具调用有几个 id 时，OpenAI 的 Python 辅助函数把文本接在一起，Node 辅助函数保留最后一个，AI SDK 保留第一个。",
     advice: "按序号或位置分组。",
   },
   "event-line-missing": {
     title: "没有 event 行",
     sentence: ({ data_type }) => `类型为 \`${data_type}\` 的帧没有 \`event:\` 行。`,
-    why: "官方 SDK 按这一行派发，没有它的帧会被忽略。",
+    why: "Anthropic 的 Python 和 Node 客户端按这一行派发，看不到这一帧；AI SDK 读数据里的类型。",
     advice: "服务器必须发送带类型的 `event:`。",
   },
   "bad-utf8": {

@@ -120,7 +120,7 @@ catalogue! {
 
     /// The text starts with a byte-order mark, which an editor, a proxy or a template adds.
     Bom = "bom", Note, "The stream starts with a byte-order mark (U+FEFF); it was taken off.";
-    why "A reader that does not take it off sees a field named `\\u{feff}data` and loses the first frame.";
+    why "A reader that does not take it off sees a field named `\\u{feff}data` and loses the first frame: Anthropic's Python client does, and its stream helper throws.";
     advice "Write the body without a byte-order mark; EventSource forgives exactly one at the very start.";
 
     /// A line the decoder reads as nothing: its field is none that SSE has, or a frame names an event and has no data line.
@@ -130,7 +130,7 @@ catalogue! {
         /// The frame names an event and has no data line.
         event_only: bool,
     } = "ignored-line", Note, "The line `{text}` is not part of the stream's format and was ignored.";
-    why "Field names are case-sensitive: `Data:` is not `data:`. Whatever the line held does not reach the client.";
+    why "Field names are case-sensitive: `Data:` is not `data:`. Whatever the line held does not reach the client: an `error:` line or a web page in the stream is an empty or a short answer to OpenAI's Python client.";
     advice "If the line matters, its sender must put it in a `data:` line; a frame with `event:` needs one as well.";
 
     /// A frame's data is neither JSON nor the sentinel `[DONE]`. It is listed and not read.
@@ -142,7 +142,7 @@ catalogue! {
         /// Each data line is JSON by itself: a blank line is missing between frames.
         glued: bool,
     } = "not-json", Error, "The frame's data is not JSON ({error}): `{text}`.";
-    why "Most SDKs parse every frame's data and throw at this one, in the middle of the answer.";
+    why "Most SDKs parse every frame's data and throw at this one, in the middle of the answer: OpenAI's for Python and Node do; the AI SDK reports it and reads on.";
     advice "Look at the raw lines: a missing blank line glues two frames together, and plain text is often an error of a gateway.";
 
     /// The last frame has no end and its data does not parse: the stream stopped in the middle of a frame.
@@ -158,7 +158,7 @@ catalogue! {
         /// What lacks its end is a JSON array, not a frame.
         array: bool,
     } = "unterminated", Warning, "The last frame has no blank line after it; it reads as whole and was used.";
-    why "An EventSource and the official SDKs throw such a frame away, so its content is lost there.";
+    why "An EventSource and the official SDKs throw such a frame away, so its content is lost there: OpenAI's Python helper then throws for want of `response.completed`.";
     advice "The server must send a blank line after its last frame.";
 
     /// One frame is larger than the bound up to which frames are held.
@@ -201,7 +201,7 @@ catalogue! {
         /// Every choice has a finish reason.
         finished: bool,
     } = "no-end", Error, "The stream ended without {expected}.";
-    why "A client cannot tell a finished answer from a broken one; what arrived may be partial.";
+    why "A client cannot tell a finished answer from a broken one; what arrived may be partial. Anthropic's Node helper throws without `message_stop`; its Python helper and OpenAI's clients say nothing.";
     advice "See how the connection ended and what the last frames are; some servers never send the end marker.";
 
     /// The stream lacks the event it begins with, so it is not the whole stream.
@@ -217,7 +217,7 @@ catalogue! {
         /// What was opened.
         what: String,
     } = "block-open", Error, "{what} was opened and never closed.";
-    why "Tool arguments of an open block are incomplete JSON, and SDKs never emit the block.";
+    why "Tool arguments of an open block may lack their end. Anthropic's clients keep the block as if it were whole; code that waits for its stop event waits in vain.";
     advice "Look at the frames after the last one that added to it.";
 
     /// The provider blocked the prompt, and there is no candidate.
@@ -235,7 +235,7 @@ catalogue! {
         /// What the event is for.
         what: String,
     } = "block-unstarted", Error, "An event came for {what}, which was never opened; it is not part of the answer.";
-    why "SDKs index into a list that has no such entry and throw.";
+    why "SDKs look for an entry that they do not have: OpenAI's stream helpers for Python and Node throw, the AI SDK reports an error for each delta.";
     advice "Look whether frames were lost before this one.";
 
     /// Something was opened a second time; the later one replaces the earlier.
@@ -275,7 +275,7 @@ catalogue! {
         /// Its type or code, or "".
         error_type: String,
     } = "error-event", Error, "The stream ended in an error: {message}";
-    why "What arrived before is partial. Clients that only look at the status take it for an answer.";
+    why "What arrived before is partial. OpenAI's, Anthropic's and Google's clients throw in the middle of the stream, but OpenAI's not at the `error` event of Responses; clients that only look at the status take what came for an answer.";
     advice "Handle errors inside the stream like a failed request. See the error's meaning.";
 
     /// An event's sequence number is not one more than the one before: an event is missing or out of order.
@@ -307,7 +307,7 @@ catalogue! {
         /// The arguments that came.
         arguments: String,
     } = "tool-call-incomplete", Error, "Tool call {call} never received its {missing} and was left out; its arguments are `{arguments}`.";
-    why "A client cannot call a tool without a name, nor answer a call without an id.";
+    why "A client cannot call a tool without a name, nor answer a call without an id: OpenAI's helpers give out such a call, the AI SDK throws.";
     advice "Look at the call's fragments: a lost first fragment, or a server that never sends the field.";
 
     /// A tool-call fragment has no index, which is how fragments of parallel calls are told apart.
@@ -315,7 +315,7 @@ catalogue! {
         /// The choice.
         choice: u64,
     } = "tool-call-no-index", Warning, "A tool-call fragment of choice {choice} has no index.";
-    why "Clients join by index: without it two calls become one, or the fragment is lost.";
+    why "Clients join by index: without it OpenAI's Python helper throws, its Node helper throws or loses the call; the AI SDK keeps the calls apart.";
     advice "The server must send `index` in every fragment.";
 
     /// A tool call's assembled arguments do not parse as JSON. They are shown as they are.
@@ -327,7 +327,7 @@ catalogue! {
         /// There were no arguments at all.
         empty: bool,
     } = "arguments-not-json", Error, "The arguments of `{tool}` are not JSON: {error}.";
-    why "The client's parse throws, or the tool is called with nothing.";
+    why "The client's parse throws, or the tool is called with nothing: OpenAI's Python helper throws at a call that the token limit cut, the AI SDK marks the call as invalid.";
     advice "Models produce this, more often when they run into a token limit; if fragments are missing the stream is at fault.";
 
     /// A final value disagrees with what its deltas assembled. The final value is kept.
@@ -339,7 +339,7 @@ catalogue! {
         /// What the deltas gave, shortened.
         assembled: String,
     } = "done-mismatch", Warning, "The final value of {what} is `{kept}`, but its deltas gave `{assembled}`.";
-    why "Clients that show deltas and clients that show the final value show different answers.";
+    why "Clients that show deltas and clients that show the final value show different answers: OpenAI's helpers keep the final text, the AI SDK keeps the deltas.";
     advice "Find the first frame in which they part.";
 
     /// The frames carry something that the assembly does not read. It is named here and listed in the frames.
@@ -355,7 +355,7 @@ catalogue! {
         /// The choice, candidate or message.
         what: String,
     } = "no-finish-reason", Warning, "The stream ended and {what} has no finish reason.";
-    why "SDK helpers throw, and a client cannot tell a whole answer from a shortened one.";
+    why "A client cannot tell a whole answer from a shortened one: OpenAI's Node helper throws, the AI SDK reports an error, OpenAI's Python helper says nothing.";
     advice "The server must send the reason in the choice's last chunk.";
 
     /// The stream ended by saying that the answer is incomplete: it is real, and partial.
@@ -363,7 +363,7 @@ catalogue! {
         /// The provider's reason, or "".
         reason: String,
     } = "incomplete", Warning, "The answer is incomplete: {reason}.";
-    why "The answer stops in the middle, tool arguments too.";
+    why "The answer stops in the middle, tool arguments too. OpenAI's Python helper throws for want of `response.completed`.";
     advice "Raise the token limit or go on from where it stopped.";
 
     /// A tool that the provider runs failed. The answer goes on: the model is told.
@@ -383,7 +383,7 @@ catalogue! {
         /// The id of the call that took it.
         id: String,
     } = "index-reused", Warning, "Index {index} was used again, for the call `{id}`; the calls were kept apart.";
-    why "Clients that join by index, as the SDKs do, glue the calls' arguments together.";
+    why "Clients that join by index, as OpenAI's helpers for Python and Node do, glue the calls' arguments together; the AI SDK keeps them apart.";
     advice "The server must number the calls.";
 
     /// Each value holds the whole text so far and not what is new.
@@ -391,7 +391,7 @@ catalogue! {
         /// What was seen.
         evidence: String,
     } = "cumulative", Note, "The values are cumulative, each holds the text so far ({evidence}).";
-    why "A client that appends them repeats the text over and over.";
+    why "A client that appends them repeats the text over and over: OpenAI's clients and the AI SDK do.";
     advice "Replace the text instead of appending, or ask the API for increments.";
 
     /// A cumulative value does not begin with the one before: earlier text was changed.
@@ -428,7 +428,7 @@ catalogue! {
         /// Another that came later.
         second: String,
     } = "id-changed", Note, "The id of {what} changed from `{first}` to `{second}`; the first was kept.";
-    why "Clients that group by id split one answer in two.";
+    why "Clients that group by id split one answer in two. Of a tool call's ids OpenAI's Python helper joins the texts, its Node helper keeps the last, the AI SDK the first.";
     advice "Group by index or position.";
 
     /// The format names its events in `event:` lines, and this stream has none.
@@ -436,7 +436,7 @@ catalogue! {
         /// The type in the data.
         data_type: String,
     } = "event-line-missing", Note, "The frame of type `{data_type}` has no `event:` line.";
-    why "The official SDKs dispatch on that line and ignore the frame without it.";
+    why "Anthropic's clients for Python and Node dispatch on that line and see nothing of the frame; the AI SDK reads the type in the data.";
     advice "The server must send `event:` with the type in it.";
 
     /// The stream holds bytes that are not UTF-8.

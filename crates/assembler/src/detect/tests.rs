@@ -11,6 +11,8 @@ fn voted(event: Option<&str>, data: &str, framing: Framing) -> Option<&'static s
 /// The rows of `FORMATS.md` 1.2 in their order: number, `event:`, data, vote.
 const ROWS: &[(u32, &str, &str, &str)] = &[
     (2, "", r#"{"jsonrpc":"2.0","method":"m"}"#, "mcp"),
+    (2, "", r#"[{"jsonrpc":"2.0","method":"m"}]"#, "mcp"),
+    (2, "", r#"[{"jsonrpc":"2.0","method":"m"},{}]"#, ""),
     (3, "", r#"[{"type":"ai","content":"x"}]"#, "langserve"),
     (3, "", r#"[{"type":"AIMessageChunk","content":"x"},{"node":"n"}]"#, "langserve"),
     (3, "", r#"[{"type":"text"}]"#, ""),
@@ -138,6 +140,7 @@ fn documents() {
         (r#"{"role":"agent","parts":[{"type":"text","text":"x"}]}"#, ""),
         (r#"{"role":"assistant","parts":[{"text":"x"}]}"#, ""),
         (r#"{"role":"assistant","parts":[]}"#, ""),
+        (r#"{"threadId":"t","runId":"r","messages":[]}"#, "ag-ui"),
         (r#"{"generated_text":"x"}"#, "tgi"),
         (r#"{"content":"x","stop":true}"#, "llama-cpp"),
         (r#"{"object":"list","data":[]}"#, ""),

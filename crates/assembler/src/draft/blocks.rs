@@ -82,6 +82,16 @@ impl Draft {
         }
     }
 
+    /// Opens a closed block again, for formats in which that is no fault: what comes is added to its text.
+    pub fn go_on(&mut self, key: &Key) {
+        self.log.deed(Deed::Control, || format!("{key} opened"));
+        self.reopen(key);
+        if let Some(part) = self.part_of(key) {
+            let call = &mut self.get_mut(part).call;
+            (call.complete, call.judged) = (false, false);
+        }
+    }
+
     /// Forgets a block, so that its key may name another one: for formats whose ids count only while
     /// something is open under them. Its part stays.
     pub fn release(&mut self, key: &Key) {

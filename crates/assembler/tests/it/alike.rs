@@ -10,10 +10,17 @@ pub(crate) type Row = (&'static str, String, String);
 
 /// Each finding fires, alone, in its body and not in the nearest one.
 pub(crate) fn fire_alone(rows: Vec<Row>) {
-    for (id, bad, near) in rows {
-        assert_eq!(ids(&read(bad.as_bytes(), 0)), [id], "{bad}");
-        assert_eq!(ids(&read(near.as_bytes(), 0)), [""; 0], "near miss of {id}: {near}");
-    }
+    let found = |body: &str| ids(&read(body.as_bytes(), 0));
+    let faults: Vec<String> = rows
+        .into_iter()
+        .filter_map(|(id, bad, near)| {
+            let (fires, misses) = (found(&bad), found(&near));
+            let right = fires == [id] && misses.is_empty();
+            let told = || format!("{id}: {fires:?} in\n{bad}near: {misses:?} in\n{near}");
+            (!right).then(told)
+        })
+        .collect();
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
 /// Frames of these data lines.

@@ -9,9 +9,13 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use teeline_assembler::{Assembly, End, FORMATS, FrameRow, Options, Reading, Verdict};
 
-use crate::support::{fixtures, read, response};
+use crate::{
+    catalogue,
+    support::{fixtures, read, response},
+};
 
-/// Every stream fixture of every format: format, name, body. The `.json` files are what streams give.
+/// Every stream fixture of every format, and the bodies that findings fire in: format, name, body. The `.json`
+/// files are what streams give.
 fn streams(extension: Option<&str>) -> Vec<(&'static str, String, Vec<u8>)> {
     let mut all = Vec::new();
     for format in FORMATS {
@@ -28,6 +32,13 @@ fn streams(extension: Option<&str>) -> Vec<(&'static str, String, Vec<u8>)> {
         }
     }
     assert!(!all.is_empty());
+    let is_text = |body: &[u8]| std::str::from_utf8(body).is_ok();
+    let mut findings = catalogue::bodies();
+    findings.retain(|(.., body)| match extension {
+        None => true,
+        Some(extension) => extension == "sse" && is_text(body),
+    });
+    all.extend(findings);
     all
 }
 
@@ -38,6 +49,13 @@ fn events() -> Vec<(&'static str, String, String)> {
         .into_iter()
         .map(|(format, name, body)| (format, name, text(body)))
         .collect()
+}
+
+/// The fixtures of Chat Completions, which are whole streams.
+fn chats() -> impl Iterator<Item = (&'static str, String, String)> {
+    let is_chat =
+        |format: &str, name: &str| format == "openai-chat" && !name.starts_with("findings");
+    events().into_iter().filter(move |(format, name, _)| is_chat(format, name))
 }
 
 fn in_pieces(body: &[u8], cuts: &[prop::sample::Index]) -> Reading {
@@ -124,6 +142,24 @@ fn line_ends_marks_and_comments_change_nothing() {
     }
 }
 
+/// In lines of JSON a carriage return is white space, and the last line needs no end.
+#[test]
+fn line_ends_and_marks_change_nothing_in_lines() {
+    let lines = streams(None).into_iter().filter(|(_, _, body)| {
+        read(body, 0).framing == Some("ndjson") && !body.starts_with("\u{feff}".as_bytes())
+    });
+    let mut seen = 0;
+    for (_, name, body) in lines {
+        seen += 1;
+        let body = String::from_utf8(body).unwrap();
+        harmless(&format!("{name} with CRLF"), &body, &body.replace('\n', "\r\n"), None);
+        harmless(&format!("{name} with a BOM"), &body, &format!("\u{feff}{body}"), Some("bom"));
+        harmless(&format!("{name} without its end"), &body, body.trim_end_matches('\n'), None);
+        harmless(&format!("{name} spaced"), &body, &body.replace('\n', "\n\n"), None);
+    }
+    assert!(seen > 3, "the lines are missing");
+}
+
 /// Formats whose texts only ever grow, so that what a cut stream gives begins what the whole one gives.
 const GROWING: &[&str] =
     &["openai-chat", "openai-completions", "anthropic-messages", "ollama", "bedrock-invoke"];
@@ -157,7 +193,7 @@ fn a_stream_cut_anywhere_is_read_up_to_there() {
 /// Chat has one end marker: without its whole line nothing is finished, with it everything is.
 #[test]
 fn chat_is_finished_when_its_end_marker_is_there() {
-    for (_, name, body) in events().into_iter().filter(|(format, ..)| *format == "openai-chat") {
+    for (_, name, body) in chats() {
         let marker = body.find("[DONE]").map(|at| at + "[DONE]".len());
         let finished = read(body.as_bytes(), 0).verdict == Verdict::Finished;
         for end in 0..=body.len() {
@@ -231,7 +267,7 @@ fn stamps_change_times_only() {
 /// A frame with text, or the end, that comes twice or not at all shows: in the answer or as a finding.
 #[test]
 fn doubled_and_lost_frames_show_in_chat() {
-    for (_, name, body) in events().into_iter().filter(|(format, ..)| *format == "openai-chat") {
+    for (_, name, body) in chats() {
         let frames: Vec<&str> = body.split_inclusive("\n\n").collect();
         let rows = crate::support::rows(body.as_bytes());
         let before = read(body.as_bytes(), 0);

@@ -1,11 +1,13 @@
 //! Readings against the specification: its examples, its rules, the cases of public reports, and laws.
 #![cfg(test)]
 
+mod ag_ui;
 mod alike;
 mod anthropic_messages;
 mod bedrock_converse;
 mod bedrock_invoke;
 mod cases;
+mod catalogue;
 mod cohere;
 mod cumulative;
 mod dashscope;
@@ -17,6 +19,7 @@ mod langserve;
 mod laws;
 mod live;
 mod llama_cpp;
+mod mcp;
 mod mistral_conversations;
 mod near;
 mod ollama;
