@@ -2,6 +2,11 @@
 //!
 //! Events build a conversation and a state. There is no plain twin: the response is what the protocol's own
 //! client holds at the end, the run with its messages and the state.
+//!
+//! The client throws at events out of order; here they are findings. It puts a tool's result behind its call's
+//! message, here messages are in the order in which they came. A call without a parent goes to the assistant's
+//! message if that is the newest, where newer clients always make one of its own. What the client knew before
+//! the run, the history and its state, is not in the stream and so not in the response, unless a snapshot tells it.
 
 mod chunk;
 mod conversation;

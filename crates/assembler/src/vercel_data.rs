@@ -3,6 +3,9 @@
 //! Each line is a code, a colon and JSON, so that no line is JSON by itself. There is no plain twin: the
 //! response holds what the SDK's reader gives to the application, the message's text, its calls and the data
 //! beside it.
+//!
+//! The SDK's reader throws at an error line, at an unknown code and at a result without its call; here the first
+//! ends the stream and the others are findings. It fills in finish reason and usage where none came.
 
 mod calls;
 

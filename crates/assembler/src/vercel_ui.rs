@@ -2,6 +2,10 @@
 //!
 //! Chunks build one message of parts. It has no plain twin on the wire: the response is the message as the
 //! SDK's own reader leaves it to the application.
+//!
+//! It differs from that reader in three things. A text that is opened while it is open replaces what
+//! came (`block-restarted`), where the SDK keeps both parts. `null` in metadata changes nothing. And a call whose
+//! input never came whole shows the text of it, where the SDK shows what it could make of the beginning.
 
 mod message;
 mod piece;

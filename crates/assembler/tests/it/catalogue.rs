@@ -39,6 +39,9 @@ fn every_finding_has_a_case() {
         .map(|file| file.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned())
         .collect();
     assert_eq!(found, known);
+    let is_elsewhere = |id: &&str| cases(id).iter().all(|case| case["elsewhere"].is_string());
+    let elsewhere: Vec<&str> = ENTRIES.iter().map(|entry| entry.id).filter(is_elsewhere).collect();
+    assert_eq!(elsewhere, ["base-url"], "what a body can fire has a body");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 mod random;
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::OnceLock};
 
 use bytes::Bytes;
 use proptest::prelude::*;
@@ -40,6 +40,19 @@ fn streams(extension: Option<&str>) -> Vec<(&'static str, String, Vec<u8>)> {
     });
     all.extend(findings);
     all
+}
+
+/// Every body that is text: name, body.
+fn texts() -> &'static [(String, String)] {
+    static TEXTS: OnceLock<Vec<(String, String)>> = OnceLock::new();
+    TEXTS.get_or_init(|| {
+        let text = |body: Vec<u8>| String::from_utf8(body).ok();
+        streams(None)
+            .into_iter()
+            .filter_map(|(_, name, body)| Some((name, text(body)?)))
+            .filter(|(_, body)| body.len() < 20_000)
+            .collect()
+    })
 }
 
 /// Server-sent events as text.

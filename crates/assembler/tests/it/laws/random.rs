@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, fmt::Write as _};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use bytes::Bytes;
 use proptest::prelude::*;
+use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 use teeline_assembler::{Assembly, End, FORMATS, Options, Verdict};
 
@@ -233,6 +234,60 @@ const ALL_KEYS: &[&str] = &[
     "usage_metadata",
     "value",
 ];
+
+/// The places of the values of a text's JSON members: where each begins and ends.
+fn member_values(text: &str) -> Vec<(usize, usize)> {
+    let begins = text.match_indices("\":").map(|(at, found)| at + found.len());
+    begins
+        .filter_map(|at| {
+            let mut values =
+                serde_json::Deserializer::from_str(&text[at..]).into_iter::<IgnoredAny>();
+            values.next()?.ok()?;
+            Some((at, at + values.byte_offset()))
+        })
+        .collect()
+}
+
+/// Values of every kind, and of shapes that readers look for.
+const OTHERS: &[&str] = &[
+    "null",
+    "true",
+    "-1",
+    "1e400",
+    "\"\"",
+    "\"x\"",
+    "\"\\ud800\"",
+    "{}",
+    "[]",
+    "[[]]",
+    "{\"type\":1}",
+    "[{\"id\":\"x\"}]",
+    "\"message_stop\"",
+    "2147483648",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1500))]
+
+    /// Whatever stands where a fixture of any format has another value: it is read, in any chunking the same.
+    #[test]
+    fn values_out_of_place_are_read(
+        which in any::<prop::sample::Index>(),
+        places in prop::collection::vec((any::<prop::sample::Index>(), prop::sample::select(OTHERS)), 1..4),
+        size in 1..40_usize,
+    ) {
+        let bodies = super::texts();
+        let (name, mut body) = bodies[which.index(bodies.len())].clone();
+        for (at, other) in places {
+            let values = member_values(&body);
+            if values.is_empty() { break; }
+            let (begin, end) = values[at.index(values.len())];
+            body.replace_range(begin..end, other);
+        }
+        let whole = serde_json::to_string(&read(body.as_bytes(), 0)).unwrap();
+        prop_assert_eq!(serde_json::to_string(&read(body.as_bytes(), size)).unwrap(), whole, "{}", name);
+    }
+}
 
 /// The keys that Chat knows, at every level.
 const KEYS: &[&str] = &[

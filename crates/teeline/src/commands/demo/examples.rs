@@ -30,6 +30,8 @@ const EXAMPLES: &[Example] = &[
     ("tgi", "/generate_stream", SSE, fixture!("tgi/H11.sse")),
     ("vercel-data", "/ai/data", "text/plain", fixture!("vercel-data/H8b.txt")),
     ("vercel-ui", "/ai/ui", SSE, fixture!("vercel-ui/H8.sse")),
+    ("ag-ui", "/agent", SSE, fixture!("ag-ui/H9.sse")),
+    ("mcp", "/mcp", SSE, fixture!("mcp/H10.sse")),
     ("langserve", "/chain/stream", SSE, fixture!("langserve/F1.sse")),
     (
         "dashscope",
@@ -112,6 +114,13 @@ fn request(format: &str) -> Value {
         }
         "openai-completions" | "llama-cpp" => {
             json!({ "model": model, "prompt": prompt, "stream": true })
+        }
+        "ag-ui" => {
+            json!({ "threadId": "t", "runId": "r", "messages": [{ "id": "u", "role": "user", "content": prompt }] })
+        }
+        "mcp" => {
+            let params = json!({ "name": "show", "arguments": { "what": prompt } });
+            json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params })
         }
         "tgi" => json!({ "model": model, "inputs": prompt, "stream": true }),
         _ => {
