@@ -94,6 +94,17 @@ export const undelete = (ids, undo = null) =>
     body: JSON.stringify({ ids, undo }),
   });
 
+/** Whether exchanges are recorded, and how many passed unrecorded: `{on, passed}`. */
+export const recording = () => json("/api/recording");
+
+/** Pauses recording, or lets it go on. */
+export const setRecording = (on) =>
+  json("/api/recording", {
+    method: "PUT",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ on }),
+  });
+
 let catalogue = null;
 
 /** What each finding means, why it matters and what to do, by id. Asked for once. */

@@ -59,6 +59,12 @@ export const CHINESE = {
   "list.choices": ({ n: count }) => n(count, "个选项"),
   "list.more-tools": "+{n}",
   "list.remove-filter": "去掉这个筛选",
+  "list.retry": ({ n: count }) => `第 ${number(count)} 次重试`,
+  "list.retry-of": "上一次尝试",
+  "recording.pause": "暂停记录",
+  "recording.resume": "继续记录",
+  "recording.paused": "记录已暂停：你的应用现在的请求照常通过，但不会被记录。",
+  "recording.failed": "没有成功（{why}）。",
   "list.delete-shown": "删除列出的捕获",
   "list.delete-all": "删除全部捕获",
 

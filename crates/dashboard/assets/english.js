@@ -59,6 +59,12 @@ export const ENGLISH = {
   "list.choices": ({ n }) => `${number(n)} choices`,
   "list.more-tools": "+{n}",
   "list.remove-filter": "Remove this filter",
+  "list.retry": ({ n }) => `retry ${number(n)}`,
+  "list.retry-of": "The try before",
+  "recording.pause": "Pause recording",
+  "recording.resume": "Record again",
+  "recording.paused": "Recording is paused: what your apps ask now passes through unrecorded.",
+  "recording.failed": "That did not work ({why}).",
   "list.delete-shown": "Delete the captures shown",
   "list.delete-all": "Delete all captures",
 

@@ -10,6 +10,7 @@ import { locale } from "./language.js";
 import { follow } from "./live.js";
 import { severityMark, stateMark } from "./marks.js";
 import { SEGMENTS, segmentOf, tokens, withoutSegment } from "./query.js";
+import { askRecording, recordingEntry, showRecording } from "./recording.js";
 import { Rows } from "./rows.js";
 import { Search } from "./search.js";
 import { commonActions, confirm, openMenu, showBack, showLost, toast, toastUndo } from "./shell.js";
@@ -164,8 +165,10 @@ follow("/api/live", {
       refreshCounts();
     },
     missed: () => catchUpSoon(),
+    recording: showRecording,
   },
   opened: async (again) => {
+    askRecording();
     if (!again && !backAfterLoss) return;
     try {
       const n = captures.loaded ? await catchUp() : (await show(captures.query, { remember: false }), 0);
@@ -328,6 +331,7 @@ byId("pause").addEventListener("click", () => setPaused(!state.paused));
 byId("pause-mobile").addEventListener("click", () => setPaused(!state.paused));
 byId("list-more").addEventListener("click", (event) =>
   openMenu(event.currentTarget, [
+    recordingEntry(),
     { label: t(captures.query ? "list.delete-shown" : "list.delete-all"), icon: "trash", danger: true, run: removeShown },
   ]),
 );

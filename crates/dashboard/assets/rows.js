@@ -8,6 +8,14 @@ import { reasonOf } from "./reason.js";
 import { Spark } from "./spark.js";
 import { t } from "./words.js";
 
+/** That it repeats a request, and the way to the try before. */
+function retryChip(summary) {
+  const label = t("list.retry", { n: summary.retry });
+  if (!summary.retry_of) return h("span", { class: "chip" }, label);
+  const title = t("list.retry-of");
+  return h("a", { class: "chip", href: `/captures/${summary.retry_of}`, title, tabindex: "-1" }, label);
+}
+
 /** Rows drawn beyond the edges, so that a quick scroll shows no holes. */
 const BEYOND = 8;
 
@@ -109,11 +117,12 @@ class Row {
     const alone = reason?.alone ? reason.text : "";
     this.#once("alone", alone, () => this.preview.classList.toggle("red", Boolean(alone)));
     text(this.preview, alone || summary.preview.replace(/\s+/g, " "));
-    const chips = `${summary.tool_names.join("\0")}|${summary.choices}|${alone ? "" : (reason?.text ?? "")}|${state === "open"}`;
+    const chips = `${summary.tool_names.join("\0")}|${summary.choices}|${alone ? "" : (reason?.text ?? "")}|${state === "open"}|${summary.retry}`;
     this.#once("chips", chips, () => {
       fill(
         this.chips,
         toolChips(summary.tool_names),
+        summary.retry && retryChip(summary),
         summary.choices > 1 && h("span", { class: "chip" }, t("list.choices", { n: summary.choices })),
         reason && !alone && h("span", { class: `chip ${reason.tone}` }, reason.text),
         state === "open" && h("span", { class: "caret" }),

@@ -23,6 +23,27 @@ fn filled(board: &Board, page: &mut Browser) {
     page.wait_count(".row", 3);
 }
 
+#[test]
+fn recording_is_paused_and_goes_on_from_the_menu() {
+    let Some((board, mut page)) = begin("recording_is_paused_and_goes_on_from_the_menu") else {
+        return;
+    };
+    filled(&board, &mut page);
+    page.click("#list-more");
+    page.click(".menu button:first-child");
+    page.wait_text("#recording", "Recording is paused");
+    assert!(!board.store.recording().on);
+    // Another tab, or the command line, lets it go on: this one hears of it.
+    board.store.set_recording(true);
+    page.until("document.querySelector('#recording').hidden");
+    board.store.set_recording(false);
+    page.wait_text("#recording", "Recording is paused");
+    page.click("#recording button");
+    page.until("document.querySelector('#recording').hidden");
+    assert!(board.store.recording().on);
+    assert_eq!(page.problems(), Vec::<String>::new());
+}
+
 fn crowd(board: &Board, n: usize) {
     for k in 0..n {
         board.put(Exchange::answer(&format!("Answer number {k}.")));
@@ -217,7 +238,7 @@ fn what_is_deleted_can_be_brought_back() {
     page.fill("#query", "bridges");
     page.wait_count(".row", 1);
     page.click("#list-more");
-    page.click(".menu button");
+    page.click(".menu .danger");
     page.wait_text("dialog", "Delete this capture?");
     page.click("dialog .danger");
     page.wait_text("#list-state", "No capture matches.");
@@ -228,7 +249,7 @@ fn what_is_deleted_can_be_brought_back() {
     page.press("Escape");
     page.wait_count(".row", 3);
     page.click("#list-more");
-    page.click(".menu button");
+    page.click(".menu .danger");
     page.wait_text("dialog", "Delete all 3 captures?");
     page.click("dialog .danger");
     page.wait(".welcome");
