@@ -232,8 +232,9 @@ fn the_demo_needs_no_key_and_leaves_nothing_behind() {
     let list = teeline_tests::eventually("the demo's streams", || {
         let list = teeline_tests::get_json(demo.dashboard, "/api/captures");
         // The scene that is asked for last.
-        let last = list["captures"].get(0).is_some_and(|newest| newest["model"] == "demo-answer");
-        (last && list["counts"]["open"] == 0).then_some(list)
+        let is_over =
+            list["captures"].get(0).is_some_and(|newest| newest["model"] == "demo-answer");
+        (is_over && list["counts"]["open"] == 0).then_some(list)
     });
     let find = |model: &str| {
         list["captures"]

@@ -2,6 +2,7 @@
 
 use std::{
     net::SocketAddr,
+    sync::mpsc::{SyncSender, sync_channel},
     time::{Duration, Instant},
 };
 
@@ -49,10 +50,36 @@ async fn stream(proxy: SocketAddr, mut seen: impl FnMut(Instant, usize)) -> (Vec
     }
 }
 
-const KILLS: usize = 200;
+const KILLS: u64 = 200;
 const STREAMS: usize = 50;
 /// What the app got longer ago than this has to be on disk.
 const MAY_BE_LOST: Duration = Duration::from_millis(250);
+
+/// A body, and after each read the moment and the length so far.
+type Read = (Vec<u8>, Vec<(Instant, usize)>);
+
+/// Streams `STREAMS` answers at once; tells when each has begun.
+fn stream_all(proxy: SocketAddr, begun: &SyncSender<()>) -> Vec<Read> {
+    block_on(async {
+        let mut streams = JoinSet::new();
+        for _ in 0..STREAMS {
+            let begun = begun.clone();
+            streams.spawn(async move {
+                let mut times = Vec::new();
+                let (body, _) = stream(proxy, |at, length| {
+                    if times.is_empty() {
+                        // Nobody waits any longer once all have begun.
+                        let _ = begun.send(());
+                    }
+                    times.push((at, length));
+                })
+                .await;
+                (body, times)
+            });
+        }
+        streams.join_all().await
+    })
+}
 
 #[test]
 #[ignore = "takes minutes; .ci/long kills"]
@@ -65,61 +92,47 @@ fn two_hundred_kills_under_fifty_streams_lose_nothing_that_was_due() {
     });
     for round in 0..KILLS {
         let proxy = world.teeline.proxy;
-        let (sender, started) = std::sync::mpsc::channel();
-        let reading = std::thread::spawn(move || {
-            block_on(async {
-                let mut streams = JoinSet::new();
-                for _ in 0..STREAMS {
-                    let sender = sender.clone();
-                    streams.spawn(async move {
-                        let mut times = Vec::new();
-                        let (body, _) = stream(proxy, |at, length| {
-                            if times.is_empty() {
-                                // Nobody waits any longer once all have begun.
-                                let _ = sender.send(());
-                            }
-                            times.push((at, length));
-                        })
-                        .await;
-                        (body, times)
-                    });
-                }
-                streams.join_all().await
-            })
-        });
+        let (sender, started) = sync_channel(STREAMS);
+        let reading = std::thread::spawn(move || stream_all(proxy, &sender));
         (0..STREAMS).for_each(|_| started.recv().expect("every stream begins"));
-        std::thread::sleep(Duration::from_millis(400 + u64::try_from(round % 50).unwrap_or(0) * 7));
+        std::thread::sleep(Duration::from_millis(400 + 7 * (round % 50)));
         let killed_at = Instant::now();
         world.kill_and_restart();
         let streams = reading.join().expect("the clients end with their connections");
-        let list = world.api(&format!("/api/captures?limit={STREAMS}"));
-        let captures = list["captures"].as_array().expect("a list");
-        assert_eq!(captures.len(), STREAMS, "round {round}");
-        let stored: Vec<Vec<u8>> = captures
-            .iter()
-            .map(|summary| {
-                assert_eq!(summary["state"], "interrupted", "round {round}");
-                world.export(text(&summary["id"]), "raw")
-            })
-            .collect();
-        // All bodies are beginnings of one text, so the captures and the streams are paired by their length.
-        let mut kept: Vec<usize> = stored.iter().map(Vec::len).collect();
-        let due = |times: &[(Instant, usize)]| {
-            let old = times.iter().take_while(|(at, _)| *at + MAY_BE_LOST <= killed_at);
-            old.last().map_or(0, |(_, length)| *length)
-        };
-        let mut owed: Vec<usize> = streams.iter().map(|(_, times)| due(times)).collect();
-        let longest = streams.iter().map(|(body, _)| body).max_by_key(|body| body.len());
-        let longest = longest.expect("there are streams");
-        for body in &stored {
-            assert!(longest.starts_with(body), "round {round}: a capture holds what was not sent");
-        }
-        kept.sort_unstable();
-        owed.sort_unstable();
-        for (kept, owed) in kept.iter().zip(&owed) {
-            assert!(owed <= kept, "round {round}: {kept} bytes are stored, {owed} had to be");
-        }
+        compare(&world, &streams, killed_at, round);
         assert_integrity(&world);
+    }
+}
+
+/// What is stored is a beginning of what was streamed, and no shorter than it has to be. All bodies are beginnings of
+/// one text, so captures and streams are paired by their length.
+fn compare(world: &World, streams: &[Read], killed_at: Instant, round: u64) {
+    let list = world.api(&format!("/api/captures?limit={STREAMS}"));
+    let captures = list["captures"].as_array().expect("a list");
+    assert_eq!(captures.len(), STREAMS, "round {round}");
+    let longest = streams.iter().map(|(body, _)| body).max_by_key(|body| body.len());
+    let longest = longest.expect("there are streams");
+    let mut kept: Vec<usize> = captures
+        .iter()
+        .map(|summary| {
+            assert_eq!(summary["state"], "interrupted", "round {round}");
+            let stored = world.export(text(&summary["id"]), "raw");
+            assert!(
+                longest.starts_with(&stored),
+                "round {round}: a capture holds what was not sent"
+            );
+            stored.len()
+        })
+        .collect();
+    let due = |times: &[(Instant, usize)]| {
+        let old = times.iter().take_while(|(at, _)| *at + MAY_BE_LOST <= killed_at);
+        old.last().map_or(0, |(_, length)| *length)
+    };
+    let mut owed: Vec<usize> = streams.iter().map(|(_, times)| due(times)).collect();
+    kept.sort_unstable();
+    owed.sort_unstable();
+    for (kept, owed) in kept.iter().zip(&owed) {
+        assert!(owed <= kept, "round {round}: {kept} bytes are stored, {owed} had to be");
     }
 }
 
@@ -133,6 +146,8 @@ fn assert_integrity(world: &World) {
 }
 
 const AT_ONCE: usize = 2_000;
+/// Half a second apart.
+const FRAMES: usize = 120;
 /// What an open stream may cost, over what the program takes idle.
 const PER_STREAM_KIB: u64 = 40;
 const IDLE_KIB: u64 = 40 << 10;
@@ -142,7 +157,6 @@ const IDLE_KIB: u64 = 40 << 10;
 fn two_thousand_streams_at_once_for_a_minute() {
     let frame = chat::delta(0, &json!({ "content": "word " }));
     let chunk = format!("{:x}\r\n{frame}\r\n", frame.len());
-    const FRAMES: usize = 120;
     let served = chunk.clone();
     let world = World::start(move |_| {
         let step =
