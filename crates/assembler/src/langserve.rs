@@ -226,7 +226,6 @@ impl Stream {
 
     /// An event of `LangGraph`, by its mode. Whether there is such a mode.
     fn mode(&mut self, mode: &str, value: Json<'_>, is_root: bool, draft: &mut Draft) -> bool {
-        self.graph.come(draft);
         let messages = &mut self.messages;
         match mode {
             "messages" => {
@@ -256,6 +255,7 @@ impl Stream {
             }
             _ => return false,
         }
+        self.graph.come(draft);
         true
     }
 }
