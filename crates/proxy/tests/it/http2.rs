@@ -61,6 +61,21 @@ impl App {
         sender.send_request(request, true).unwrap().0
     }
 
+    /// Begins a request whose body has so many bytes and does not end; none: no body.
+    pub(crate) async fn begin(
+        &self,
+        request: Request<()>,
+        upload: usize,
+    ) -> (client::ResponseFuture, h2::SendStream<Bytes>) {
+        let mut sender = within("a stream", self.sender.clone().ready()).await.unwrap();
+        let (response, mut sending) = sender.send_request(request, upload == 0).unwrap();
+        if 0 < upload {
+            // An upstream may have answered and reset the stream already.
+            let _ = sending.send_data(vec![b'u'; upload].into(), false);
+        }
+        (response, sending)
+    }
+
     pub(crate) async fn fetch(&self, target: &str) -> Result<Seen, h2::Error> {
         let response = self.ask(target).await;
         read(within("a response", response).await?).await
@@ -390,5 +405,38 @@ async fn stalled_streams_hold_up_no_other() {
         let summary = rig.captures().remove(n);
         assert!(summary.bytes <= 1 << 20, "{} bytes were taken in", summary.bytes);
         assert_eq!(summary.state, State::Open);
+    }
+}
+
+/// Codes that tell the app's library what to do pass; others are told as over HTTP/1.1.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stream_that_is_reset_before_its_answer() {
+    for (code, name, passes) in
+        [(7, "REFUSED_STREAM", true), (13, "HTTP_1_1_REQUIRED", true), (8, "CANCEL", false)]
+    {
+        let rig = rig(move |_| Script::new().frames([Frame::Reset(code)])).await;
+        let app = App::connect(&rig).await;
+        let body = bytes::Bytes::from_static(b"{}");
+        let mut sender = app.sender.clone().ready().await.unwrap();
+        let request = Request::post("http://proxy/up/x").body(()).unwrap();
+        let (response, mut stream) = sender.send_request(request, false).unwrap();
+        stream.send_data(body, true).unwrap();
+        match within("an answer", response).await {
+            Err(err) => {
+                assert!(passes, "{name}");
+                assert_eq!(err.reason().map(u32::from), Some(code));
+            }
+            Ok(response) => {
+                assert!(!passes, "{name}");
+                let seen = read(response).await.unwrap();
+                assert_eq!(
+                    (seen.status, &seen.headers["x-teeline-error"]),
+                    (502, &"upstream-closed".parse().unwrap())
+                );
+                assert!(String::from_utf8_lossy(&seen.body).contains(name), "{:?}", seen.body);
+            }
+        }
+        assert_eq!(rig.upstream.requests().len(), 1, "it is not repeated");
+        assert_eq!(rig.ended(0).await.state, State::Failed);
     }
 }
