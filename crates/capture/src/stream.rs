@@ -178,6 +178,8 @@ pub(crate) struct Pending {
     request_bytes: u64,
     pub(crate) request_truncated: bool,
     pub(crate) request_whole: Option<bool>,
+    /// The capture is final: what still comes is dropped.
+    pub(crate) sealed: bool,
     /// Bytes of the body that came, kept or not.
     pub(crate) bytes: u64,
     pub(crate) lost: Lost,
@@ -204,6 +206,18 @@ pub(crate) struct Stream {
     queued: AtomicUsize,
     written: AtomicU64,
     closed: AtomicBool,
+}
+
+impl Pending {
+    /// Whether a request's body came in part and its end is not known.
+    pub(crate) fn request_is_open(&self) -> bool {
+        0 < self.request_bytes && self.request_whole.is_none()
+    }
+
+    /// Whether something waits for the writer.
+    pub(crate) fn has_news(&self) -> bool {
+        self.changed || 0 < self.request.bytes() + self.body.bytes()
+    }
 }
 
 impl Stream {
@@ -269,7 +283,8 @@ impl Stream {
         }
         let full = {
             let mut pending = self.lock();
-            if pending.ending.is_some() || pending.request_truncated {
+            // The response may end first.
+            if pending.sealed || pending.request_truncated {
                 return;
             }
             let room = usize::try_from(REQUEST_BODY.saturating_sub(pending.request_bytes));
@@ -286,6 +301,18 @@ impl Stream {
             SEGMENT_BYTES <= pending.request.bytes()
         };
         self.mark(full);
+    }
+
+    /// The request's body has ended, perhaps after the response.
+    pub(crate) fn request_end(&self, whole: bool) {
+        let mut pending = self.lock();
+        if !pending.sealed && pending.request_whole.is_none() {
+            pending.request_whole = Some(whole);
+            pending.moments.request_end_us = Some(self.micros());
+            pending.changed = true;
+            drop(pending);
+            self.hub.mark_dirty();
+        }
     }
 
     fn mark(&self, full: bool) {

@@ -79,7 +79,7 @@ pub(crate) fn redacted_headers(
 /// The record of one exchange while it happens.
 ///
 /// Clones share the record. The end of the last one ends it, so that nothing can lose the end; when it is
-/// gone (or a second after [`Tap::end`]) the capture is final.
+/// gone (or a second after [`Tap::end`], and ten where the request is still being sent) the capture is final.
 #[derive(Clone)]
 pub struct Tap {
     id: CaptureId,
@@ -108,13 +108,11 @@ impl Tap {
         }
     }
 
-    /// The request's body ended; `whole` is false where it was broken off.
+    /// The request's body ended; `whole` is false where it was broken off. The first call counts, and
+    /// may come after the response's end: some answer before they have read the request.
     pub fn request_end(&self, whole: bool) {
         if let Some(stream) = self.stream() {
-            stream.change(|pending, at| {
-                pending.request_whole = Some(whole);
-                pending.moments.request_end_us = Some(at);
-            });
+            stream.request_end(whole);
         }
     }
 

@@ -28,10 +28,6 @@ impl Exchange {
 
     /// Ends the record; the first ending counts.
     pub(crate) fn end(&self, ending: Ending) {
-        if !self.passage.is_whole() {
-            // What passes from now on is not recorded.
-            self.tap.request_end(false);
-        }
         self.tap.end(ending);
     }
 }

@@ -17,6 +17,9 @@ use crate::{Ending, summarise};
 /// After its ending an exchange is final when its last tap is gone, or after this.
 const GRACE: Duration = Duration::from_secs(1);
 
+/// The same where the request's body is still being sent.
+const UPLOAD_GRACE: Duration = Duration::from_secs(10);
+
 pub(super) struct Entry {
     stream: Arc<Stream>,
     record: Record,
@@ -97,17 +100,26 @@ impl Entry {
 
     /// Counts what went to the app, once that is over.
     fn close(&mut self) {
-        let over = self.ended.is_some_and(|ended| GRACE <= ended.elapsed());
-        if self.ended.is_some() && (over || self.stream.is_closed()) {
-            self.closed = true;
-            self.record.bytes_to_app = self.stream.written();
-            self.changed = true;
+        let Some(ended) = self.ended else { return };
+        let is_last = self.stream.is_closed();
+        let mut pending = self.stream.lock();
+        let open = pending.request_is_open();
+        let over = (if open { UPLOAD_GRACE } else { GRACE }) <= ended.elapsed();
+        if !(over || is_last) || pending.has_news() {
+            return;
         }
+        pending.sealed = true;
+        drop(pending);
+        self.record.request_truncated |= open;
+        self.closed = true;
+        self.record.bytes_to_app = self.stream.written();
+        self.changed = true;
     }
 
     /// When it is to be looked at though nobody says so.
     pub(super) fn due(&self) -> Option<Instant> {
-        self.ended.filter(|_| !self.closed).map(|ended| ended + GRACE)
+        let ended = self.ended.filter(|_| !self.closed)?;
+        Some(ended + if ended.elapsed() < GRACE { GRACE } else { UPLOAD_GRACE })
     }
 
     pub(super) fn has_rows(&self) -> bool {

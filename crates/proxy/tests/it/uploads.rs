@@ -204,6 +204,9 @@ async fn an_early_answer_does_not_stop_the_upload() {
     app.read_through("answer 1").await;
     let requests = rig.upstream.requests();
     assert_eq!((&requests[0].body[..], requests[0].body_whole), (&b"abcdef"[..], true));
+    // What came after the answer is part of the request.
+    let request = rig.exchange(0).await.request;
+    assert_eq!((request.body.as_str(), request.body_truncated), ("abcdef", false));
 }
 
 /// A body that breaks off is not made whole.
