@@ -200,6 +200,14 @@ impl Teeline {
         rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("it runs");
     }
 
+    /// Takes a soft limit on the size of its files away.
+    pub fn lift_file_limit(&self) {
+        use rustix::process::{Pid, Resource, Rlimit, prlimit};
+        let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
+        let none = Rlimit { current: None, maximum: None };
+        prlimit(pid, Resource::Fsize, none).expect("its hard limit was left as it is");
+    }
+
     /// A number of `/proc/PID/status` in KiB, such as `VmRSS` and `VmHWM`.
     pub fn memory_kib(&self, field: &str) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid()))

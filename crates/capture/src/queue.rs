@@ -53,6 +53,8 @@ impl Queue {
                 return Some(live);
             }
             if waiting.closed {
+                // Whoever watches one of these would wait for as long as the store is held.
+                waiting.later.clear();
                 return None;
             }
             waiting = match waiting.later.iter().map(|(due, _)| *due).min() {
@@ -70,5 +72,31 @@ impl Queue {
     pub(crate) fn close(&self) {
         lock(&self.waiting).closed = true;
         self.condvar.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::live::Progress;
+    use crate::record::Record;
+    use crate::{CaptureId, Timestamp, summarise};
+
+    #[test]
+    fn a_closed_queue_holds_nothing() {
+        let (id, at) = (CaptureId::new(), Timestamp::now());
+        let record = Arc::new(Record::default());
+        let summary = summarise::start(id, &record, at);
+        let progress = Progress { record, bytes: 0, bytes_to_app: 0, finished: false };
+        let live = Arc::new(Live::new(id, 1, at, progress, summary));
+        let queue = Queue::default();
+        queue.push(&live);
+        queue.push_later(Instant::now() + Duration::from_hours(1), &live);
+        queue.close();
+        assert!(queue.take().is_some_and(|taken| Arc::ptr_eq(&taken, &live)));
+        assert!(queue.take().is_none());
+        assert_eq!(Arc::strong_count(&live), 1);
     }
 }

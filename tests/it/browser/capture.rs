@@ -162,7 +162,7 @@ fn frames_are_filtered_opened_and_stepped_through() {
     page.press("o");
     page.wait_text(".opened", "data:");
     page.wait_text(".opened .line-end", "LF");
-    assert!(page.address().contains("open=1"));
+    page.until("location.search.includes('open=1')");
     page.click(".opened-head button[data-kind=json]");
     page.wait_text(".opened .json-text", "\"object\"");
     page.press("j");
