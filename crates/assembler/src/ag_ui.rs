@@ -287,13 +287,20 @@ fn step(fields: Fields<'_, '_>, draft: &mut Draft) {
     let key = Key::Name("step", name.into());
     if fields.kind == "STEP_STARTED" {
         draft.open_bare(key);
-    } else if draft.is_open(&key) {
-        draft.close(&key);
-        draft.release(&key);
     } else {
-        draft.unstarted(&key);
+        end_bare(&key, draft);
     }
     fields.unread(&["stepName"], draft);
+}
+
+/// What was opened bare ends: another one under the same key may follow.
+fn end_bare(key: &Key, draft: &mut Draft) {
+    if draft.is_open(key) {
+        draft.close(key);
+        draft.release(key);
+    } else {
+        draft.unstarted(key);
+    }
 }
 
 /// Token counts: a list with an entry for each provider and model, all of it kept.

@@ -299,11 +299,8 @@ pub(super) fn grow(fields: Fields<'_, '_>, key: &Key, draft: &mut Draft) {
 fn phase(fields: Fields<'_, '_>, key: Key, draft: &mut Draft) {
     if fields.kind.ends_with("_START") {
         draft.open_bare(key);
-    } else if draft.is_open(&key) {
-        draft.close(&key);
-        draft.release(&key);
     } else {
-        draft.unstarted(&key);
+        super::end_bare(&key, draft);
     }
 }
 

@@ -5,7 +5,7 @@ use teeline_assembler::{Options, Reading, Verdict};
 
 use crate::{
     alike::{Row, end_badly, fire_alone, of_sse, sse},
-    support::{SIZES, example, fixture, ids, read, read_with, response, value},
+    support::{SIZES, example, fixture, ids, kinds, read, read_with, response, value},
 };
 
 #[test]
@@ -28,12 +28,7 @@ fn outputs_of_a_run() {
             {"index": 1, "id": "c2", "name": "ask", "arguments": "", "arguments_valid": false, "complete": true}
         ])
     );
-    let kinds: Vec<&str> = output["parts"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|part| part["kind"].as_str().unwrap())
-        .collect();
+    let kinds = kinds(output);
     let want = "reasoning text tool-call tool-call tool-result activity text";
     assert_eq!(kinds, want.split(' ').collect::<Vec<_>>());
     assert_eq!((&view["id"], &output["finish"]["reason"]), (&json!("r1"), &json!("success")));

@@ -5,7 +5,7 @@ use teeline_assembler::Verdict;
 
 use crate::{
     alike::{Row, end_badly, fire_alone, of_sse, plain_as_streamed, sse},
-    support::{SIZES, example, fixture, ids, read, response, value},
+    support::{SIZES, example, fixture, ids, kinds, read, response, value},
 };
 
 #[test]
@@ -247,12 +247,7 @@ fn usage_and_parts() {
         json!([10, 4, 8, 2])
     );
     assert_eq!(view["outputs"][0]["reasoning"], "hm");
-    let kinds: Vec<&str> = view["outputs"][0]["parts"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|part| part["kind"].as_str().unwrap())
-        .collect();
+    let kinds = kinds(&view["outputs"][0]);
     assert_eq!(kinds, ["reasoning", "text", "citation"]);
     let finish = &view["outputs"][0]["finish"];
     assert_eq!((&finish["reason"], finish["meaning"].is_string()), (&json!("COMPLETE"), true));

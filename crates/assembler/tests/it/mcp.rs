@@ -5,7 +5,7 @@ use teeline_assembler::{Options, Verdict};
 
 use crate::{
     alike::{Row, end_badly, fire_alone, of_sse, plain_as_streamed, sse},
-    support::{example, fixture, ids, read, read_with, response, rows, value},
+    support::{example, fixture, ids, kinds, read, read_with, response, rows, value},
 };
 
 #[test]
@@ -27,12 +27,7 @@ fn outputs_of_a_tool() {
     let view = value(&read(&fixture("mcp", "tool.sse"), 0));
     let output = &view["outputs"][0];
     assert_eq!((&view["id"], &output["text"]), (&json!("q-1"), &json!("Two hits: a, b.")));
-    let kinds: Vec<&str> = output["parts"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|part| part["kind"].as_str().unwrap())
-        .collect();
+    let kinds = kinds(output);
     assert_eq!(kinds, ["text", "text", "image", "resource", "structured-content"]);
     let carried: Vec<String> = rows(&fixture("mcp", "tool.sse"))
         .into_iter()

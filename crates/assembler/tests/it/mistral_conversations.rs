@@ -5,7 +5,7 @@ use teeline_assembler::Verdict;
 
 use crate::{
     alike::{Row, end_badly, fire_alone, of_sse, plain_as_streamed, sse},
-    support::{example, fixture, ids, read, response, value},
+    support::{example, fixture, ids, kinds, read, response, value},
 };
 
 const NAME: &str = "mistral-conversations";
@@ -157,12 +157,7 @@ fn parts() {
     );
     assert_eq!(ids(&reading), [""; 0]);
     let view = value(&reading);
-    let parts: Vec<&str> = view["outputs"][0]["parts"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|part| part["kind"].as_str().unwrap())
-        .collect();
+    let parts = kinds(&view["outputs"][0]);
     assert_eq!(
         parts,
         [

@@ -5,7 +5,7 @@ use teeline_assembler::Verdict;
 
 use crate::{
     alike::{Row, end_badly, fire_alone, of_sse},
-    support::{example, fixture, ids, read, response, value},
+    support::{example, fixture, ids, kinds, read, response, value},
 };
 
 /// In `tools` nothing closes the message, so that the deltas alone make it; the steps go on elsewhere.
@@ -29,12 +29,7 @@ fn calls_and_parts() {
         .collect();
     calls.sort_by_key(|call| call[0].to_string());
     assert_eq!(json!(calls), json!([["c2", "add", "{\"a\":1}", true], ["c3", "now", "{}", true]]));
-    let kinds: Vec<&str> = output["parts"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|part| part["kind"].as_str().unwrap())
-        .collect();
+    let kinds = kinds(output);
     assert_eq!(
         kinds,
         [

@@ -54,6 +54,12 @@ pub(crate) fn response(reading: &Reading) -> Value {
     reading.response.as_ref().map_or(Value::Null, |raw| serde_json::from_str(raw.get()).unwrap())
 }
 
+/// The kinds of an output's parts, in order.
+pub(crate) fn kinds(output: &Value) -> Vec<&str> {
+    let parts = output["parts"].as_array().unwrap();
+    parts.iter().map(|part| part["kind"].as_str().unwrap()).collect()
+}
+
 pub(crate) fn value(reading: &Reading) -> Value {
     serde_json::to_value(reading).unwrap()
 }

@@ -5,7 +5,7 @@ use teeline_assembler::Verdict;
 
 use crate::{
     alike::{Row, fire_alone},
-    support::{example, fixture, ids, read, response, value},
+    support::{example, fixture, ids, kinds, read, response, value},
 };
 
 #[test]
@@ -28,12 +28,7 @@ fn outputs_of_calls() {
             {"index": 1, "id": "c2", "name": "ask", "arguments": "{}", "arguments_valid": true, "complete": true}
         ])
     );
-    let kinds: Vec<&str> = output["parts"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|part| part["kind"].as_str().unwrap())
-        .collect();
+    let kinds = kinds(output);
     let want = "reasoning redacted-reasoning text tool-call tool-call text source file";
     assert_eq!(kinds, want.split(' ').collect::<Vec<_>>());
     assert_eq!(output["parts"][0]["signature"], "s");

@@ -5,7 +5,7 @@ use teeline_assembler::Verdict;
 
 use crate::{
     alike::{Row, end_badly, fire_alone, of_sse, sse},
-    support::{SIZES, example, fixture, ids, read, response, value},
+    support::{SIZES, example, fixture, ids, kinds, read, response, value},
 };
 
 #[test]
@@ -32,12 +32,7 @@ fn outputs_of_steps() {
     assert_eq!((&view["id"], &output["role"]), (&json!("msg-1"), &json!("assistant")));
     let finish = &output["finish"];
     assert_eq!((&finish["reason"], finish["meaning"].is_string()), (&json!("stop"), true));
-    let kinds: Vec<&str> = output["parts"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|part| part["kind"].as_str().unwrap())
-        .collect();
+    let kinds = kinds(output);
     let want = "step-start reasoning text tool-call tool-call step-start text source source file provider-tool \
                 data data";
     assert_eq!(kinds, want.split_whitespace().collect::<Vec<_>>());
