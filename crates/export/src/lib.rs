@@ -238,7 +238,7 @@ fn reading(store: &Store, id: CaptureId, out: &mut dyn Write) -> Result<(), Expo
             }
             serde_json::to_writer(&mut *out, &row).map_err(std::io::Error::from)?;
         }
-        Ok(())
+        Ok::<(), ExportError>(())
     })?;
     Ok(out.write_all(b"]}\n")?)
 }
@@ -252,16 +252,21 @@ pub(crate) fn all_rows(store: &Store, id: CaptureId) -> Result<Vec<FrameRow>, Ex
     let mut all = Vec::new();
     each_page(store, id, |rows| {
         all.extend(rows);
-        Ok(())
+        Ok::<(), StoreError>(())
     })?;
     Ok(all)
 }
 
-fn each_page(
+/// Gives all frames of a capture to `take`, 1,000 at a time, so that memory does not grow with their number.
+///
+/// # Errors
+///
+/// The store failed or has no such capture, or `take` failed.
+pub fn each_page<E: From<StoreError>>(
     store: &Store,
     id: CaptureId,
-    mut take: impl FnMut(Vec<FrameRow>) -> Result<(), ExportError>,
-) -> Result<(), ExportError> {
+    mut take: impl FnMut(Vec<FrameRow>) -> Result<(), E>,
+) -> Result<(), E> {
     let mut offset = 0;
     loop {
         let (total, rows) = store.frames(id, offset, PAGE)?;

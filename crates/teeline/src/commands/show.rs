@@ -3,7 +3,8 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use teeline_capture::{CaptureId, Exchange, Store};
+use teeline_capture::{Exchange, Store};
+use teeline_export::each_page;
 
 use crate::{
     args::ShowArgs,
@@ -11,9 +12,6 @@ use crate::{
     output::{Output, escaped_line},
     present,
 };
-
-/// How many frames are fetched at a time.
-const PAGE: usize = 1000;
 
 /// Shows the capture.
 ///
@@ -32,7 +30,7 @@ pub(crate) fn run(args: &ShowArgs) -> Result<ExitCode> {
             let mut rows = Vec::new();
             each_page(&store, id, |page| {
                 rows.extend(page);
-                Ok(())
+                anyhow::Ok(())
             })?;
             reading.frames = Some(rows);
         }
@@ -49,23 +47,6 @@ pub(crate) fn run(args: &ShowArgs) -> Result<ExitCode> {
     }
     output.flush()?;
     Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-fn each_page(
-    store: &Store,
-    id: CaptureId,
-    mut take: impl FnMut(Vec<teeline_assembler::FrameRow>) -> Result<()>,
-) -> Result<()> {
-    let mut offset = 0;
-    loop {
-        let (total, page) = store.frames(id, offset, PAGE)?;
-        offset += page.len() as u64;
-        let last = page.is_empty() || total <= offset;
-        take(page)?;
-        if last {
-            return Ok(());
-        }
-    }
 }
 
 fn request(exchange: &Exchange) -> String {

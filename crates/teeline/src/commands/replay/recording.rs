@@ -5,13 +5,11 @@ use std::time::Duration;
 use anyhow::{Context as _, Result};
 use bytes::Bytes;
 use teeline_capture::{CaptureId, Ending, Exchange, Piece, ResponseView, Store};
+use teeline_export::each_page;
 use teeline_script::Script;
 
 use super::{faults::Faults, player::Speed};
 use crate::output::{escaped_line, say};
-
-/// Frames that are fetched at a time.
-const PAGE: usize = 1000;
 
 /// Of the connection and not of the answer, so made anew.
 const FRAMING: [&str; 7] = [
@@ -263,11 +261,7 @@ fn frames(store: &Store, id: CaptureId) -> Result<Vec<Timed>> {
     let mut body = Bytes::from(body);
     let (mut frames, mut taken): (Vec<Timed>, u64) = (Vec::new(), 0);
     let mut last: Option<(u64, Duration)> = None;
-    let mut offset = 0;
-    loop {
-        let (total, rows) = store.frames(id, offset, PAGE)?;
-        offset += rows.len() as u64;
-        let done = rows.is_empty() || total <= offset;
+    each_page(store, id, |rows| {
         for row in rows {
             if let Some((index, at)) = last {
                 let length =
@@ -279,10 +273,8 @@ fn frames(store: &Store, id: CaptureId) -> Result<Vec<Timed>> {
             let at = row.at_ms.filter(|ms| 0.0 < *ms).unwrap_or_default();
             last = Some((row.index, Duration::from_secs_f64(at / 1000.0)));
         }
-        if done {
-            break;
-        }
-    }
+        anyhow::Ok(())
+    })?;
     let (index, at) = last.context("it has no frames to put a fault into")?;
     frames.push(Timed { at, bytes: body, frame: Some(index) });
     Ok(frames)
