@@ -1,5 +1,7 @@
 //! Asks the running teeline's dashboard: what another process of the same user is doing right now.
 
+use std::{net::SocketAddr, time::Duration};
+
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full, Limited};
@@ -9,12 +11,15 @@ use serde_json::Value;
 use teeline_capture::serving;
 use teeline_decoder::{Decoder, Frame, Framing, Options};
 use teeline_finding::Findings;
-use tokio::net::TcpStream;
+use tokio::{net::TcpStream, time::timeout};
 
 use crate::{args::RunningArgs, config};
 
 /// A reading may be as large as a pasted stream.
 const EVENT_BOUND: usize = 256 << 20;
+
+/// How long whoever has the dashboard's port may take to say that it is teeline.
+const HEALTH: Duration = Duration::from_secs(2);
 
 /// An answer that is no stream is not read further than this.
 const ANSWER_BYTES: usize = 1 << 16;
@@ -88,6 +93,15 @@ impl Events {
     }
 }
 
+/// Whether a teeline's dashboard answers there within two seconds.
+pub(crate) async fn is_healthy(address: SocketAddr) -> bool {
+    let asked = async {
+        let response = ask(&address.to_string(), Request::get("/healthz"), Bytes::new()).await?;
+        whole(response).await
+    };
+    matches!(timeout(HEALTH, asked).await, Ok(Ok(body)) if body == "ok")
+}
+
 /// Sends a small JSON body and gives the JSON that is answered.
 ///
 /// # Errors
@@ -96,8 +110,13 @@ impl Events {
 pub(crate) async fn put(address: &str, path: &str, body: &Value) -> Result<Value> {
     let request = Request::put(path).header("content-type", "application/json");
     let response = ask(address, request, body.to_string().into()).await?;
+    Ok(serde_json::from_slice(&whole(response).await?)?)
+}
+
+/// The body of an answer that is no stream.
+async fn whole(response: Response<Incoming>) -> Result<Bytes> {
     let body = Limited::new(response.into_body(), ANSWER_BYTES).collect().await;
-    Ok(serde_json::from_slice(&body.map_err(|error| anyhow!(error))?.to_bytes())?)
+    Ok(body.map_err(|error| anyhow!(error))?.to_bytes())
 }
 
 /// Sends a request whose answer has to be a success.
@@ -123,8 +142,7 @@ async fn ask(address: &str, request: request::Builder, body: Bytes) -> Result<Re
 
 /// The message of the dashboard's error.
 async fn refusal(response: Response<Incoming>) -> Result<String> {
-    let body = Limited::new(response.into_body(), ANSWER_BYTES).collect().await;
-    let error: Value = serde_json::from_slice(&body.map_err(|error| anyhow!(error))?.to_bytes())?;
+    let error: Value = serde_json::from_slice(&whole(response).await?)?;
     let message = error["error"]["message"].as_str().unwrap_or_default();
     ensure!(!message.is_empty(), "no message");
     Ok(message.to_owned())

@@ -50,7 +50,7 @@ impl Found {
 /// The output cannot be written.
 pub(crate) fn run(args: &DoctorArgs) -> Result<ExitCode> {
     let found = match Config::resolve(&args.serve) {
-        Ok(config) => look(&config, args.offline)?,
+        Ok(config) => serve::runtime()?.block_on(look(&config, args.offline)),
         Err(error) => vec![Found::new("configuration", Level::Error, format!("{error:#}"))],
     };
     let mut output = Output::new();
@@ -72,9 +72,9 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<ExitCode> {
     Ok(if broken { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-fn look(config: &Config, offline: bool) -> Result<Vec<Found>> {
+async fn look(config: &Config, offline: bool) -> Vec<Found> {
     let mut found = vec![Found::new("configuration", Level::Ok, "it can be read")];
-    found.extend(checks::ports(config));
+    found.extend(checks::ports(config).await);
     found.extend(checks::folder(config));
     found.extend(checks::store(config));
     match serve::proxy_config(config) {
@@ -82,8 +82,8 @@ fn look(config: &Config, offline: bool) -> Result<Vec<Found>> {
         Ok(_) if offline => {
             found.push(Found::new("upstreams", Level::Note, "not asked: --offline"));
         }
-        Ok(proxy) => found.extend(serve::runtime()?.block_on(network::upstreams(config, &proxy))),
+        Ok(proxy) => found.extend(network::upstreams(config, &proxy).await),
     }
     found.extend(checks::variables(config));
-    Ok(found)
+    found
 }

@@ -1,26 +1,19 @@
 //! What can be seen without a network.
 
-use std::{
-    io::{Read as _, Write as _},
-    net::{SocketAddr, TcpListener, TcpStream},
-    time::Duration,
-};
+use std::net::TcpListener;
 
 use teeline_capture::{Query, Store, StoreError};
 
 use super::{Found, Level};
-use crate::{base_urls::VARIABLES, config::Config};
+use crate::{base_urls::VARIABLES, config::Config, dashboard_client::is_healthy};
 
 /// With less room than this on the disk, captures will soon be incomplete.
 #[cfg(unix)]
 const LITTLE_ROOM: u64 = 512 << 20;
 
-/// How long whoever has the port may take to say that it is teeline.
-const ASKED: Duration = Duration::from_secs(2);
-
 /// Whether both ports are free, or already teeline's.
-pub(super) fn ports(config: &Config) -> Vec<Found> {
-    let runs = is_teeline(config.dashboard);
+pub(super) async fn ports(config: &Config) -> Vec<Found> {
+    let runs = is_healthy(config.dashboard).await;
     [("proxy", config.listen), ("dashboard", config.dashboard)]
         .into_iter()
         .map(|(check, address)| match TcpListener::bind(address) {
@@ -35,22 +28,6 @@ pub(super) fn ports(config: &Config) -> Vec<Found> {
             ),
         })
         .collect()
-}
-
-/// Whether what listens there answers as the dashboard does.
-fn is_teeline(address: SocketAddr) -> bool {
-    let ask = || -> std::io::Result<String> {
-        let mut stream = TcpStream::connect_timeout(&address, ASKED)?;
-        stream.set_read_timeout(Some(ASKED))?;
-        stream.write_all(
-            format!("GET /healthz HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")
-                .as_bytes(),
-        )?;
-        let mut answer = Vec::new();
-        stream.take(4096).read_to_end(&mut answer)?;
-        Ok(String::from_utf8_lossy(&answer).into_owned())
-    };
-    ask().is_ok_and(|answer| answer.starts_with("HTTP/1.1 200") && answer.ends_with("ok"))
 }
 
 /// Whether captures can be written, and whether there is room for them.
