@@ -76,6 +76,7 @@ pub use lock::serving;
 pub use pieces::Pieces;
 pub use query::{Query, QueryError, QueryKey};
 pub use redact::Redaction;
+pub use retention::StoreSize;
 pub use store::{Store, StoreOptions};
 pub use summary::{
     EndedBy, FindingCounts, Finish, Page, SegmentCounts, Spark, State, Summary, Usage,

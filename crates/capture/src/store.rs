@@ -18,7 +18,7 @@ use crate::database::{Database, write};
 use crate::inner::Inner;
 use crate::lock::ServeLock;
 use crate::redact::Redactor;
-use crate::retention::Retention;
+use crate::retention::{Bounds, Retention};
 use crate::stream::{Hub, lock};
 use crate::writer::Writer;
 use crate::{Change, Recorder, Recording, Redaction, StoreError, folder, recovery, workers};
@@ -60,6 +60,7 @@ pub struct Store {
 struct Handle {
     inner: Arc<Inner>,
     lock: Option<ServeLock>,
+    bounds: Option<Bounds>,
     /// `None` where the store was opened for reading.
     running: Option<Running>,
 }
@@ -87,8 +88,8 @@ impl Store {
         let StoreOptions { retention_days, retention_bytes, redact, addresses } = options;
         folder::make(dir)?;
         let lock = ServeLock::take(dir, &addresses)?;
-        let retention = Retention::new(retention_days, retention_bytes);
-        Self::start(Database::open(dir)?, &redact, Some(retention), Some(lock))
+        let bounds = Bounds { days: retention_days, bytes: retention_bytes };
+        Self::start(Database::open(dir)?, &redact, Some(bounds), Some(lock))
     }
 
     /// A store that leaves nothing behind. It keeps 256 MiB at most.
@@ -102,8 +103,8 @@ impl Store {
             0 => IN_MEMORY,
             bytes => bytes.min(IN_MEMORY),
         };
-        let retention = Retention::new(retention_days, bytes);
-        Self::start(Database::in_memory()?, &redact, Some(retention), None)
+        let bounds = Bounds { days: retention_days, bytes };
+        Self::start(Database::in_memory()?, &redact, Some(bounds), None)
     }
 
     /// Opens the store in `dir` to list, show and export, also while a `serve` runs.
@@ -116,7 +117,7 @@ impl Store {
         let hub = Arc::new(Hub::new(Redactor::new(&Redaction::default(), [0; 16])));
         hub.close();
         let inner = Arc::new(Inner::new(database, hub));
-        Ok(Self { handle: Arc::new(Handle { inner, lock: None, running: None }) })
+        Ok(Self { handle: Arc::new(Handle { inner, lock: None, bounds: None, running: None }) })
     }
 
     /// Opens the store in `dir` to import and delete beside a `serve` that may be running: no recovery,
@@ -134,21 +135,21 @@ impl Store {
     fn start(
         database: Database,
         redaction: &Redaction,
-        retention: Option<Retention>,
+        bounds: Option<Bounds>,
         lock: Option<ServeLock>,
     ) -> Result<Self, StoreError> {
         let salt = write::salt(&*database.writer()?)?;
         let hub = Arc::new(Hub::new(Redactor::new(redaction, salt)));
         let inner = Arc::new(Inner::new(Arc::new(database), hub));
-        let interrupted = if retention.is_some() { recovery::recover(&inner)? } else { Vec::new() };
+        let interrupted = if bounds.is_some() { recovery::recover(&inner)? } else { Vec::new() };
         let checkpointer = Arc::new(Checkpointer::default());
         let threads = Threads {
             checkpointer: checkpointer.start(&inner.database)?,
             workers: workers::start(&inner)?,
-            writer: Some(start_writer(&inner, retention, &checkpointer)?),
+            writer: Some(start_writer(&inner, bounds.map(Retention::new), &checkpointer)?),
         };
         let running = Some(Running { checkpointer, threads: Mutex::new(threads) });
-        let store = Self { handle: Arc::new(Handle { inner, lock, running }) };
+        let store = Self { handle: Arc::new(Handle { inner, lock, bounds, running }) };
         recovery::wait(store.inner(), &interrupted);
         Ok(store)
     }

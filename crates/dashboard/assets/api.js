@@ -94,6 +94,9 @@ export const undelete = (ids, undo = null) =>
     body: JSON.stringify({ ids, undo }),
   });
 
+/** How much the store holds and may hold: `{captures, bytes, limit_bytes, keep_days, oldest}`. */
+export const store = () => json("/api/store");
+
 /** Whether exchanges are recorded, and how many passed unrecorded: `{on, passed}`. */
 export const recording = () => json("/api/recording");
 

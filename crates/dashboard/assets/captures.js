@@ -5,6 +5,8 @@ import { segmentOf, tokens } from "./query.js";
 /** How many captures the first page has. */
 export const PAGE = 200;
 
+/** @typedef {{ added: Set<string>, removed: Set<string> }} Meanwhile */
+
 export class Captures {
   constructor() {
     /** Newest first. @type {any[]} */
@@ -19,6 +21,8 @@ export class Captures {
     this.total = 0;
     this.loaded = false;
     this.loading = false;
+    /** What was added and removed while a page was under way, for each of them. @type {Set<Meanwhile>} */
+    this.underWay = new Set();
   }
 
   /** How many captures the query has. */
@@ -32,10 +36,27 @@ export class Captures {
     if (query === "") this.total = counts.all;
   }
 
+  /**
+   * A page of the list, without what was removed here while it was under way: it must not bring that back. `added`:
+   * what came here meanwhile, and may be missing in it.
+   */
+  async #page(parameters, signal) {
+    /** @type {Meanwhile} */
+    const meanwhile = { added: new Set(), removed: new Set() };
+    this.underWay.add(meanwhile);
+    try {
+      const page = await api.list({ q: this.query, ...parameters }, signal);
+      const captures = page.captures.filter((capture) => !meanwhile.removed.has(capture.id));
+      return { ...page, captures, added: meanwhile.added };
+    } finally {
+      this.underWay.delete(meanwhile);
+    }
+  }
+
   /** Loads the newest page of the query. */
   async load(signal) {
     const { query } = this;
-    const page = await api.list({ q: query, limit: PAGE }, signal);
+    const page = await this.#page({ limit: PAGE }, signal);
     this.shown = page.captures;
     this.waiting = [];
     this.next = page.next;
@@ -46,7 +67,7 @@ export class Captures {
   /** Loads the page after the last one. False if the query has changed meanwhile. */
   async more() {
     const { query } = this;
-    const page = await api.list({ q: query, before: this.next, limit: PAGE * 2 });
+    const page = await this.#page({ before: this.next, limit: PAGE * 2 });
     if (query !== this.query) return false;
     const known = new Set(this.shown.map((capture) => capture.id));
     this.shown.push(...page.captures.filter((capture) => !known.has(capture.id)));
@@ -66,12 +87,12 @@ export class Captures {
    */
   async refresh() {
     const { query } = this;
-    const page = await api.list({ q: query, limit: PAGE });
+    const page = await this.#page({ limit: PAGE });
     if (query !== this.query) return [];
     const fresh = page.captures.filter((capture) => !this.take(capture));
     const present = new Set(page.captures.map((capture) => capture.id));
     const oldest = page.captures.at(-1)?.id ?? "";
-    const stays = (capture) => present.has(capture.id) || (page.next !== null && capture.id <= oldest);
+    const stays = (capture) => present.has(capture.id) || page.added.has(capture.id) || (page.next !== null && capture.id <= oldest);
     this.shown = this.shown.filter(stays);
     this.waiting = this.waiting.filter(stays);
     this.takeCounts(query, page.counts);
@@ -82,12 +103,15 @@ export class Captures {
     return this.shown.find((capture) => capture.id === id);
   }
 
-  /** Takes a newer state of a capture that is here; false if it is not. */
+  /**
+   * Takes a state of a capture that is here; false if it is not. An answer may be older than an event that overtook
+   * it: what has ended is never open again, and never has fewer bytes.
+   */
   take(summary) {
     for (const list of [this.shown, this.waiting]) {
       const at = list.findIndex((capture) => capture.id === summary.id);
       if (at >= 0) {
-        list[at] = summary;
+        if (!isOlder(summary, list[at])) list[at] = summary;
         return true;
       }
     }
@@ -99,6 +123,7 @@ export class Captures {
     const list = atOnce ? this.shown : this.waiting;
     for (const summary of summaries) {
       if (atOnce) summary.fresh = true;
+      for (const { added } of this.underWay) added.add(summary.id);
       // Ids sort by time, so one that was brought back finds its place.
       const at = list.findIndex((capture) => capture.id < summary.id);
       list.splice(at < 0 ? list.length : at, 0, summary);
@@ -112,7 +137,12 @@ export class Captures {
   }
 
   remove(id) {
+    for (const { removed } of this.underWay) removed.add(id);
     this.shown = this.shown.filter((capture) => capture.id !== id);
     this.waiting = this.waiting.filter((capture) => capture.id !== id);
   }
 }
+
+/** Whether `summary` is an earlier state of a capture than `known`. */
+const isOlder = (summary, known) =>
+  summary.state === "open" && (known.state !== "open" || summary.bytes < known.bytes || summary.frames < known.frames);

@@ -52,6 +52,13 @@ export const ENGLISH = {
   "list.new": ({ n }) => `${number(n)} new`,
   "list.total-captures": ({ n }) => one(n, "capture", "captures"),
   "list.stay": "captures stay on this machine",
+  "store.of": "{used} of {limit}",
+  "store.oldest": "oldest {age}",
+  "age.minutes": "{n} m",
+  "age.hours": "{n} h",
+  "age.days": "{n} d",
+  "store.limit": "The oldest are deleted when all take more than {limit}.",
+  "store.days": ({ n }) => `Captures older than ${one(n, "day", "days")} are deleted.`,
   "list.nothing": "No capture matches.",
   "list.hidden": ({ n }) => (n === 1 ? "1 is hidden by this search." : `${number(n)} are hidden by this search.`),
   "list.clear-search": "Clear search",
@@ -225,6 +232,8 @@ export const ENGLISH = {
   "deleted.undo": "Undo",
   "deleted.left": "{s} s, kept until then",
   "clear.question": ({ n }) => `Delete ${n === 1 ? "this capture" : `all ${number(n)} captures`}? Open streams stay.`,
+  "clear.question-all": ({ n, size: bytes }) =>
+    `Delete ${n === 1 ? "the only capture" : `all ${number(n)} captures`} (${size(bytes)})? Open streams stay.`,
   "clear.delete": "Delete",
   "clear.keep": "Keep",
 

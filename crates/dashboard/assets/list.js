@@ -14,13 +14,21 @@ import { askRecording, recordingEntry, showRecording } from "./recording.js";
 import { Rows } from "./rows.js";
 import { Search } from "./search.js";
 import { commonActions, confirm, openMenu, showBack, showLost, toast, toastUndo } from "./shell.js";
+import { askStore, showStore, storeSize } from "./storesize.js";
 import { t } from "./words.js";
 
 /** How many ids are handed to the capture page, for "next" and "previous". */
 const HANDED = 2000;
 
 const captures = new Captures();
-const state = { paused: false, pressed: false, copyLine: null, typing: false };
+const state = {
+  paused: false,
+  pressed: false,
+  copyLine: null,
+  typing: false,
+  /** Something happened, or may have, while a list was under way: that list may be older. */
+  overtaken: false,
+};
 
 const rows = new Rows(byId("rows"), { nearEnd: () => loadMore(), scrolled: () => rows.atTop() && captures.waiting.length && takeWaiting() });
 const search = new Search(byId("search"), { changed: (query) => show(query, { typed: true }), seen });
@@ -80,6 +88,8 @@ async function show(query, { typed = false, remember = true } = {}) {
     rows.root.scrollTop = 0;
     draw();
     refreshCounts();
+    if (state.overtaken) catchUpSoon();
+    state.overtaken = false;
   } catch (error) {
     if (error.name === "AbortError") return;
     if (error.status === 400) search.showProblem(error.message);
@@ -107,7 +117,8 @@ const refreshCounts = throttle(async () => {
   try {
     await captures.count();
     drawSegments();
-    drawNote();
+    showStore(captures.total);
+    askStore();
   } catch {
     // The banner of the lost connection, or the list itself, says it.
   }
@@ -139,7 +150,7 @@ const apply = throttle(() => {
   const unknown = [...changed.values()].filter((summary) => !captures.take(summary));
   const fitting = unknown.filter((summary) => captures.belongs(summary));
   if (unknown.length > fitting.length || captures.query) catchUpSoon();
-  for (const summary of changed.values()) rows.update(summary);
+  for (const { id } of changed.values()) rows.update(captures.find(id) ?? {});
   changed.clear();
   if (fitting.length) {
     captures.add(fitting, mayMove());
@@ -152,6 +163,7 @@ let backAfterLoss = false;
 follow("/api/live", {
   events: {
     capture: (summary) => {
+      state.overtaken ||= captures.loading;
       if (!captures.loaded) return;
       const before = captures.find(summary.id);
       if (before && before.state !== summary.state) refreshCounts();
@@ -169,7 +181,12 @@ follow("/api/live", {
   },
   opened: async (again) => {
     askRecording();
-    if (!again && !backAfterLoss) return;
+    if (!again && !backAfterLoss) {
+      // The first list was asked for before the events began.
+      if (captures.loaded) catchUpSoon();
+      else state.overtaken = true;
+      return;
+    }
     try {
       const n = captures.loaded ? await catchUp() : (await show(captures.query, { remember: false }), 0);
       showBack(backAfterLoss ? n : 0);
@@ -213,7 +230,7 @@ function draw() {
   }
   drawPill();
   drawSegments();
-  drawNote();
+  showStore(captures.total);
   showHints("list", { rows: !nothing, follows: !nothing, empty: nothing && !filtered });
 }
 
@@ -245,10 +262,6 @@ function chooseSegment(name) {
   const filters = withoutSegment(tokens(captures.query));
   if (SEGMENTS[name]) filters.push(SEGMENTS[name]);
   show(filters.join(" "));
-}
-
-function drawNote() {
-  fill(byId("hint-note"), h("span", null, t("list.total-captures", { n: captures.total })), captures.total === 0 && h("span", null, t("list.stay")));
 }
 
 function drawSkeleton() {
@@ -301,7 +314,10 @@ async function removeShown() {
   const query = [captures.query, "-state:open"].filter(Boolean).join(" ");
   try {
     const { counts } = await api.list({ q: query, limit: 1 });
-    if (counts.all === 0 || !(await confirm(t("clear.question", { n: counts.all }), t("clear.delete"), t("clear.keep")))) return;
+    if (counts.all === 0) return;
+    // How much a part of them takes is not known.
+    const question = captures.query ? t("clear.question", { n: counts.all }) : t("clear.question-all", { n: counts.all, size: (await api.store()).bytes });
+    if (!(await confirm(question, t("clear.delete"), t("clear.keep")))) return;
     const undo = Number((await api.removeMatching(query)).headers.get("x-teeline-undo"));
     await catchUp();
     toastUndo(counts.all, () => api.undelete([], undo).then(() => show(captures.query, { remember: false })));
@@ -332,7 +348,9 @@ byId("pause-mobile").addEventListener("click", () => setPaused(!state.paused));
 byId("list-more").addEventListener("click", (event) =>
   openMenu(event.currentTarget, [
     recordingEntry(),
-    { label: t(captures.query ? "list.delete-shown" : "list.delete-all"), icon: "trash", danger: true, run: removeShown },
+    captures.query
+      ? { label: t("list.delete-shown"), icon: "trash", danger: true, run: removeShown }
+      : { label: t("list.delete-all"), what: storeSize(), icon: "trash", danger: true, run: removeShown },
   ]),
 );
 

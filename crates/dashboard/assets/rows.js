@@ -194,7 +194,9 @@ export class Rows {
       drawn.element.remove();
       this.drawn.delete(key);
     }
-    for (const [key, i] of wanted) this.#place(key, i);
+    // Those that are there first: a new row finds its place among them by where they stand now.
+    for (const [key, i] of wanted) if (this.drawn.has(key)) this.#place(key, i);
+    for (const [key, i] of wanted) if (!this.drawn.has(key)) this.#place(key, i);
     if (items.length > 0 && last > items.length - 40) this.handlers.nearEnd();
   }
 

@@ -59,6 +59,12 @@ pub(crate) async fn list(
     Ok(json(body.await?))
 }
 
+/// `GET /api/store`: how much it holds, how much it may, and when its oldest capture began.
+pub(crate) async fn store(state: State) -> Result<Response, ApiError> {
+    let body = blocking(&state, |store| Ok(serde_json::to_vec(&store.size()?)?));
+    Ok(json(body.await?))
+}
+
 /// A capture as the contract gives it, with the moments and the ending beside it.
 #[derive(Serialize)]
 struct Capture<'a> {

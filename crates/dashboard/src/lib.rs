@@ -122,6 +122,7 @@ pub fn router(dashboard: Dashboard) -> Router {
         .route("/api/captures/{id}/provenance", get(api::provenance))
         .route("/api/captures/{id}/live", get(live::capture))
         .route("/api/recording", get(recording::show).put(recording::set))
+        .route("/api/store", get(api::store))
         .route("/api/live", get(live::feed))
         .route("/api/findings", get(api::findings))
         .route("/api/read", post(read::read).layer(DefaultBodyLimit::max(READ_LIMIT)))

@@ -180,7 +180,8 @@ fn new_rows_wait_behind_a_pill_while_the_reader_is_elsewhere() {
     assert!(page.text(".row").contains("Answer number 2."));
     // At the top they come by themselves, unless the list is paused.
     crowd(&board, 1);
-    page.wait_text(".row", "Answer number 0.");
+    page.until("rows.getAttribute('aria-rowcount') === '64'");
+    assert!(page.text(".row").contains("Answer number 0."));
     page.press(" ");
     page.until("pause.getAttribute('aria-pressed') === 'true'");
     crowd(&board, 2);
@@ -250,11 +251,52 @@ fn what_is_deleted_can_be_brought_back() {
     page.wait_count(".row", 3);
     page.click("#list-more");
     page.click(".menu .danger");
-    page.wait_text("dialog", "Delete all 3 captures?");
+    page.wait_text("dialog", "Delete all 3 captures (");
     page.click("dialog .danger");
     page.wait(".welcome");
     page.click(".toast button");
     page.wait_count(".row", 3);
+    end(page);
+}
+
+/// How much is kept and how far back it goes is said; all of it goes in three clicks, and comes back in one.
+#[test]
+fn the_stores_size_and_age_are_said_and_all_of_it_is_cleared() {
+    let Some((board, mut page)) =
+        begin("the_stores_size_and_age_are_said_and_all_of_it_is_cleared")
+    else {
+        return;
+    };
+    page.goto(&board.url("/"));
+    page.wait_text("#hint-note", "captures stay on this machine");
+    board.put(Exchange::answer("Three days ago.").ago(Duration::from_hours(73)));
+    page.wait_text("#hint-note", "1 capture");
+    page.wait_text("#hint-note", "oldest 3 d");
+    // The store in memory keeps 256 MiB.
+    page.wait_text("#hint-note", " of 268.4 MB");
+    let note = page.evaluate("document.querySelector('#hint-note span[title]').title");
+    assert_eq!(
+        note,
+        "The oldest are deleted when all take more than 268.4 MB. Captures older than 14 days are deleted."
+    );
+    let open = board.begin(&Exchange::chat([]));
+    page.wait_count(".row", 2);
+    page.actions();
+    page.click("#list-more");
+    page.wait_text(".menu .danger", "Delete all captures");
+    page.click(".menu .danger");
+    page.wait_text("dialog", "Delete the only capture ");
+    page.wait_text("dialog", "Open streams stay.");
+    let question = page.text("dialog");
+    assert!(question.contains(" B)") || question.contains(" MB)"), "{question}");
+    page.click("dialog .danger");
+    // What is still open stays.
+    page.wait_count(".row", 1);
+    page.wait(".row .mark.open");
+    page.click(".toast button");
+    page.wait_count(".row", 2);
+    assert_eq!(page.actions(), 4);
+    drop(open);
     end(page);
 }
 

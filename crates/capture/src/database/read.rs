@@ -85,6 +85,16 @@ pub(crate) fn counts(connection: &Connection, query: &Query) -> rusqlite::Result
     })
 }
 
+/// How many captures there are, and when the oldest of them began.
+pub(crate) fn extent(connection: &Connection) -> rusqlite::Result<(u64, Option<Timestamp>)> {
+    let sql = "SELECT (SELECT COUNT(*) FROM capture WHERE deleted_us IS NULL),
+        (SELECT started_us FROM capture WHERE deleted_us IS NULL ORDER BY started_us LIMIT 1)";
+    connection.prepare_cached(sql)?.query_row([], |row| {
+        let oldest: Option<i64> = row.get(1)?;
+        Ok((count(row, 0)?, oldest.map(Timestamp::from_micros)))
+    })
+}
+
 /// A capture that is not deleted.
 pub(crate) fn detail(connection: &Connection, id: CaptureId) -> rusqlite::Result<Option<Detail>> {
     let sql = "SELECT seq, record, summary FROM capture JOIN detail USING (seq)

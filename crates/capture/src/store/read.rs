@@ -13,8 +13,8 @@ use crate::reading::{Reader, unread};
 use crate::stream::lock;
 use crate::workers::guarded;
 use crate::{
-    CaptureId, Ending, Exchange, LiveReading, Page, Query, RequestView, State, StoreError, Summary,
-    summarise,
+    CaptureId, Ending, Exchange, LiveReading, Page, Query, RequestView, State, StoreError,
+    StoreSize, Summary, summarise,
 };
 
 /// Frames of one page, at most.
@@ -51,6 +51,25 @@ impl Store {
     /// The store failed.
     pub fn matching(&self, query: &Query) -> Result<Vec<CaptureId>, StoreError> {
         self.inner().database.read(|connection| read::ids(connection, query))
+    }
+
+    /// How much is in the store, and how much may be.
+    ///
+    /// # Errors
+    ///
+    /// The store failed.
+    pub fn size(&self) -> Result<StoreSize, StoreError> {
+        let bounds = self.handle.bounds.unwrap_or_default();
+        self.inner().database.read(|connection| {
+            let (captures, oldest) = read::extent(connection)?;
+            Ok(StoreSize {
+                captures,
+                bytes: read::used_bytes(connection)?,
+                limit_bytes: Some(bounds.bytes).filter(|bytes| 0 < *bytes),
+                keep_days: Some(bounds.days).filter(|days| 0 < *days),
+                oldest,
+            })
+        })
     }
 
     /// One capture in one row.

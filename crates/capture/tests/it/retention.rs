@@ -28,10 +28,20 @@ fn the_oldest_go_first_and_open_ones_stay() {
     assert_eq!(deleted, ids[..8]);
     assert!(store.summary(open.id()).is_ok());
     store.shutdown();
+    let held = store.size().unwrap();
+    assert_eq!(held.limit_bytes, Some(retention_bytes));
+    assert_eq!(held.captures, 13 - said_gone(&mut deletions, deleted.len()));
+    assert!((3 * 900_000..=retention_bytes).contains(&held.bytes), "{} bytes", held.bytes);
     let size: u64 =
         dir.path().read_dir().unwrap().map(|e| e.unwrap().metadata().unwrap().len()).sum();
     assert!(size < retention_bytes + (2 << 20), "{size} bytes are left");
     assert_eq!(bytes(store.chunks(ids[11]).unwrap()).len(), 900_000);
+}
+
+/// How many deletions were said in all, when no more can come.
+fn said_gone(feed: &mut tokio::sync::broadcast::Receiver<Change>, before: usize) -> u64 {
+    let more = std::iter::from_fn(|| feed.try_recv().ok());
+    (before + more.filter(|change| matches!(change, Change::Deleted(_))).count()) as u64
 }
 
 #[test]
@@ -54,9 +64,20 @@ fn what_is_too_old_goes() {
             stamps: false,
         })
     };
+    let empty = store.size().unwrap();
+    assert_eq!((empty.captures, empty.oldest, empty.keep_days), (0, None, None));
     let (old, new) = (import(15).unwrap(), import(13).unwrap());
+    let size = store.size().unwrap();
+    assert_eq!(size.captures, 2);
+    assert_eq!(size.oldest, Some(store.summary(old).unwrap().started_at));
+    // What is deleted is not counted, also while it can be brought back.
+    store.delete(&[old]).unwrap();
+    let size = store.size().unwrap();
+    assert_eq!((size.captures, size.oldest), (1, Some(store.summary(new).unwrap().started_at)));
+    store.undelete(&[old]).unwrap();
     drop(store);
     let store = open(dir.path());
+    assert_eq!(store.size().unwrap().keep_days, Some(14));
     let gone = wait_for(&mut store.feed(), |change| match change {
         Change::Deleted(id) => Some(id),
         Change::Capture(_) | Change::Recording(_) => None,

@@ -32,6 +32,7 @@ async fn errors_have_one_shape() {
         (Method::POST, "/api/captures/undelete".to_owned(), 415),
         (Method::GET, "/api/nothing".to_owned(), 404),
         (Method::PUT, "/api/captures".to_owned(), 405),
+        (Method::DELETE, "/api/store".to_owned(), 405),
         (Method::POST, "/api/findings".to_owned(), 405),
     ];
     for (method, path, status) in table {
@@ -40,6 +41,26 @@ async fn errors_have_one_shape() {
         assert_eq!(answer.header("content-type"), "application/json", "{method} {path}");
         let message = answer.json()["error"]["message"].as_str().map(str::len);
         assert!(message.is_some_and(|length| length > 5), "{method} {path}: {}", answer.text());
+    }
+}
+
+#[tokio::test]
+async fn the_stores_size_and_bounds_can_be_asked_for() {
+    let bench = bench();
+    assert_eq!(bench.get("/api/store").await.json()["oldest"], json!(null));
+    let id = bench.record(WHOLE, Ending::Clean).await;
+    let store = bench.get("/api/store").await.json();
+    let summary = bench.get(&format!("/api/captures/{id}")).await.json()["summary"].take();
+    assert_eq!(store["captures"], 1);
+    assert_eq!(store["oldest"], summary["started_at"]);
+    assert_eq!(store["keep_days"], 14);
+    // In memory it keeps 256 MiB at most.
+    assert_eq!(store["limit_bytes"], 256 << 20);
+    assert!(store["bytes"].as_u64().unwrap() > WHOLE.len() as u64);
+    // Nothing but asking.
+    for method in [Method::PUT, Method::POST, Method::DELETE] {
+        let answer = bench.send(request(method, "/api/store", Body::empty())).await;
+        assert_eq!(answer.status, 405);
     }
 }
 
