@@ -63,6 +63,8 @@ impl Intake {
     ) -> Vec<NewSegment> {
         let mut cutter = Cutter::new(Part::Response);
         for chunk in chunks {
+            #[cfg(test)]
+            crate::store::fail_in_the_recorder(chunk.bytes);
             self.hash.update(chunk.bytes);
             self.hashed += chunk.bytes.len() as u64;
             if !self.judged {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use teeline_assembler::{
-    Added, Assembly, Counts, End, FORMATS, FrameRow, Options, Reading, SCHEMA, Spark, Verdict,
-    format,
+    Added, Assembly, Counts, End, FORMATS, Format, FrameRow, Options, Reading, SCHEMA, Spark,
+    Verdict, format,
 };
 use teeline_finding::{Finding, Kind, Place};
 
@@ -16,6 +16,15 @@ use crate::{Ending, Piece, StoredChunk, Timestamp};
 /// The names of all formats, and of none.
 pub(crate) fn formats() -> Vec<&'static str> {
     FORMATS.iter().map(|format| format.name).chain(["unknown"]).collect()
+}
+
+/// The format that a record names, if it does.
+fn named(record: &Record) -> Option<&'static Format> {
+    #[cfg(test)]
+    if let Some(faulty) = crate::store::faulty_format(record) {
+        return Some(faulty);
+    }
+    record.format.as_deref().and_then(format)
 }
 
 /// Reads one body.
@@ -46,7 +55,7 @@ impl Reader {
         rows: bool,
     ) -> Self {
         let mut assembly = Assembly::new(Options {
-            format: record.format.as_deref().and_then(format),
+            format: named(record),
             content_type: record.response_header("content-type"),
             path: Some(record.target.clone()),
             request_streamed: asked,

@@ -145,7 +145,7 @@ impl Session {
             &live.summary(),
             progress,
             self.asked.as_ref(),
-            reading.as_ref().zip(self.reader.as_deref()),
+            reading.as_ref().map(|reading| (reading, self.reader.as_deref())),
         );
         let save = self.saved.is_none_or(|saved| SAVE_EVERY <= saved.elapsed());
         if save {
@@ -162,32 +162,48 @@ impl Session {
         Snapshot { summary, reading, save }
     }
 
-    /// The capture for good.
+    /// The capture for good. Where reading failed, nothing of what failed is called again.
     pub(crate) fn finish(&mut self, live: &Live, progress: &Progress, inner: &Inner) -> Final {
         let record = &progress.record;
+        let ending = record.ending.clone().unwrap_or(Ending::Interrupted);
+        let reader = match self.broken {
+            Some(_) => None,
+            None => Some(self.read_to_end(live, record, &ending, inner)),
+        };
+        let mut reading = match (&reader, &self.broken) {
+            (Some(reader), _) => reader.reading(),
+            (None, why) => unread(record, why.as_deref().unwrap_or_default()),
+        };
+        let asked = self.asked.get_or_insert_default();
+        // The try before may have failed only since.
+        asked.retry = lock(&inner.retries).of(live.id);
+        summarise::judge(&mut reading, record);
+        let read = (&reading, reader.as_deref());
+        let summary = summarise::ended(&live.summary(), progress, &ending, asked, read);
+        let search = summarise::search_text(&reading, asked);
+        self.finished = true;
+        Final { summary, reading, search }
+    }
+
+    fn read_to_end(
+        &mut self,
+        live: &Live,
+        record: &Arc<Record>,
+        ending: &Ending,
+        inner: &Inner,
+    ) -> Box<Reader> {
         let segments =
             Segments::response(Arc::clone(&inner.database), live.seq, Arc::clone(record));
         let mut missing = Vec::new();
         segments.from(self.position).finish(&mut missing);
         self.take(live, record, &mut missing);
-        let ending = record.ending.clone().unwrap_or(Ending::Interrupted);
-        let mut asked = self.asked.take().unwrap_or_default();
-        // The try before may have failed only since.
-        asked.retry = lock(&inner.retries).of(live.id);
-        let mut reader = self.reader.take().unwrap_or_else(|| {
-            Box::new(Reader::new(record, live.started_at, asked.streamed, false))
-        });
-        reader.finish(&ending);
-        let mut reading = match &self.broken {
-            Some(why) => unread(record, why),
-            None => reader.reading(),
-        };
-        summarise::judge(&mut reading, record);
-        let summary =
-            summarise::ended(&live.summary(), progress, &ending, &asked, &reading, &reader);
-        let search = summarise::search_text(&reading, &asked);
-        self.finished = true;
-        Final { summary, reading, search }
+        let streamed = self.asked.as_ref().and_then(|asked| asked.streamed);
+        let mut reader = self
+            .reader
+            .take()
+            .unwrap_or_else(|| Box::new(Reader::new(record, live.started_at, streamed, false)));
+        reader.finish(ending);
+        reader
     }
 
     /// The reading as it stands.

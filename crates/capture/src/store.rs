@@ -4,7 +4,12 @@ mod change;
 mod read;
 
 #[cfg(test)]
+mod faulty;
+#[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+pub(crate) use faulty::{fail_in_the_recorder, faulty_format};
 
 use std::path::Path;
 use std::sync::atomic::Ordering;

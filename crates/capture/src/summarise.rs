@@ -57,12 +57,12 @@ pub(crate) fn start(id: CaptureId, record: &Record, started_at: Timestamp) -> Su
     }
 }
 
-/// A capture that is open.
+/// A capture that is open; without a reader where it could not be read.
 pub(crate) fn open(
     before: &Summary,
     progress: &Progress,
     asked: Option<&Asked>,
-    read: Option<(&Reading, &Reader)>,
+    read: Option<(&Reading, Option<&Reader>)>,
 ) -> Summary {
     let mut summary = before.clone();
     summary.status = progress.record.status();
@@ -75,29 +75,32 @@ pub(crate) fn open(
     }
     if let Some((reading, reader)) = read {
         add_reading(&mut summary, reading);
-        summary.preview = reader.preview();
-        summary.frames = reader.counts().frames;
-        summary.spark = spark(reader);
+        if let Some(reader) = reader {
+            summary.preview = reader.preview();
+            summary.frames = reader.counts().frames;
+            summary.spark = spark(reader);
+        }
         // Not known yet: detection may be waiting for more.
         summary.format = summary.format.filter(|format| format != "unknown");
     }
     summary
 }
 
-/// A capture that has ended.
+/// A capture that has ended; without a reader where it could not be read.
 pub(crate) fn ended(
     before: &Summary,
     progress: &Progress,
     ending: &Ending,
     asked: &Asked,
-    reading: &Reading,
-    reader: &Reader,
+    (reading, reader): (&Reading, Option<&Reader>),
 ) -> Summary {
     let record = &progress.record;
     let mut summary = open(before, progress, Some(asked), None);
     add_reading(&mut summary, reading);
-    summary.preview = reader.preview();
-    summary.spark = spark(reader);
+    if let Some(reader) = reader {
+        summary.preview = reader.preview();
+        summary.spark = spark(reader);
+    }
     if summary.streamed.is_none() && 0 < progress.bytes {
         summary.streamed = Some(false);
     }

@@ -35,7 +35,11 @@ pub(crate) fn start(inner: &Arc<Inner>) -> Result<Vec<JoinHandle<()>>, StoreErro
 
 fn run(inner: &Inner) {
     while let Some(live) = inner.queue.take() {
-        turn(inner, &live);
+        if let Err(panic) = guarded(|| turn(inner, &live)) {
+            tracing::error!(capture = %live.id, panic, "a fault in the reading of a capture");
+            // Nobody will end it: the next start does.
+            inner.remove_live(live.id);
+        }
     }
 }
 

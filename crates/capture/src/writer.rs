@@ -45,6 +45,9 @@ pub(crate) const ROW_BYTES: usize = 16 << 10;
 /// About what a byte of searchable text takes in its index.
 const INDEX_FACTOR: usize = 5;
 
+/// Why bytes are lost that a fault of ours cost.
+const FAULT: &str = "a fault in the recorder";
+
 /// When it stops, a disk that takes nothing is waited for so long.
 const LAST_TRIES: Duration = Duration::from_secs(5);
 
@@ -116,9 +119,22 @@ impl Writer {
     /// A fault of ours costs what was at hand, and the next captures are written.
     fn recover(&mut self, panic: &str) {
         tracing::error!(panic, "a fault in the recorder");
-        self.entries.iter_mut().for_each(|entry| entry.lose("a fault in the recorder"));
+        self.entries.iter_mut().for_each(|entry| entry.lose(FAULT));
         self.open_rows.clear();
-        self.finals.pop_front();
+        if let Some(row) = self.finals.pop_front() {
+            // Nobody will end it: the next start does.
+            self.inner.remove_live(row.live.id);
+        }
+    }
+
+    /// Takes what waits in each stream. A fault of ours with one is that one's.
+    fn take(&mut self) {
+        for entry in &mut self.entries {
+            if let Err(panic) = guarded(|| entry.take()) {
+                tracing::error!(panic, "a fault in the recording of an exchange");
+                entry.fail();
+            }
+        }
     }
 
     /// Sleeps until something is to be done.
@@ -156,7 +172,7 @@ impl Writer {
         self.inner.hub.clear_marks();
         let arrivals = self.inner.hub.take_arrivals();
         self.entries.extend(arrivals.into_iter().map(Entry::new));
-        self.entries.iter_mut().for_each(Entry::take);
+        self.take();
         let updates = self.inner.take_updates();
         self.open_rows.extend(updates.open);
         self.finals.extend(updates.finals);

@@ -172,14 +172,16 @@ pub(crate) fn open_captures(connection: &Connection) -> rusqlite::Result<Vec<Cap
     rows.collect()
 }
 
-/// Captures that were deleted before a moment.
+/// Captures that were deleted before `moment`, or after `now`: there the clock was put back.
 pub(crate) fn deleted_before(
     connection: &Connection,
     moment: Timestamp,
+    now: Timestamp,
 ) -> rusqlite::Result<Vec<(i64, CaptureId)>> {
-    let sql = "SELECT seq, id FROM capture WHERE deleted_us <= ?1 ORDER BY seq";
+    let sql = "SELECT seq, id FROM capture WHERE deleted_us <= ?1 OR ?2 < deleted_us ORDER BY seq";
     let mut statement = connection.prepare_cached(sql)?;
-    let rows = statement.query_map([moment.as_micros()], |row| Ok((row.get(0)?, id(row, 1)?)))?;
+    let moments = [moment.as_micros(), now.as_micros()];
+    let rows = statement.query_map(moments, |row| Ok((row.get(0)?, id(row, 1)?)))?;
     rows.collect()
 }
 

@@ -11,9 +11,15 @@ use super::*;
 use crate::stream::{BURST_QUEUE, TOTAL_QUEUE};
 use crate::{CaptureId, Ending, Piece, RequestHead, ResponseHead, State, Summary, Tap};
 
+const SSE: &str = "text/event-stream";
+
 fn begin(store: &Store) -> Tap {
-    let tap = store.recorder().begin(head());
-    let headers = vec![("content-type".to_owned(), Bytes::from_static(b"text/event-stream"))];
+    begin_at(store, "/x", SSE)
+}
+
+fn begin_at(store: &Store, target: &str, content_type: &'static str) -> Tap {
+    let tap = store.recorder().begin(head_of(target));
+    let headers = vec![("content-type".to_owned(), Bytes::from(content_type))];
     tap.response(ResponseHead { status: 200, reason: None, version: "HTTP/1.1", headers });
     tap
 }
@@ -26,14 +32,35 @@ fn end(tap: Tap) -> CaptureId {
 }
 
 fn settled(feed: &mut broadcast::Receiver<Change>, id: CaptureId) -> Arc<Summary> {
+    shown(feed, id, |summary| summary.state != State::Open)
+}
+
+/// Waits until the capture is shown so.
+fn shown(
+    feed: &mut broadcast::Receiver<Change>,
+    id: CaptureId,
+    fits: impl Fn(&Summary) -> bool,
+) -> Arc<Summary> {
     loop {
         match feed.blocking_recv() {
-            Ok(Change::Capture(summary)) if summary.id == id && summary.state != State::Open => {
+            Ok(Change::Capture(summary)) if summary.id == id && fits(&summary) => {
                 return summary;
             }
             Ok(_) | Err(broadcast::error::RecvError::Lagged(_)) => {}
             Err(error) => panic!("{error}"),
         }
+    }
+}
+
+/// As [`settled`], where it may have been so already.
+fn settled_since(
+    store: &Store,
+    feed: &mut broadcast::Receiver<Change>,
+    id: CaptureId,
+) -> Arc<Summary> {
+    match store.summary(id) {
+        Ok(summary) if summary.state != State::Open => Arc::new(summary),
+        _ => settled(feed, id),
     }
 }
 
@@ -199,11 +226,113 @@ fn nothing_is_recorded_once_the_store_is_shut_down() {
     assert_eq!(left, 0, "the log is emptied into the file");
 }
 
+/// Every chunk is there with its bytes.
+fn raw(store: &Store, id: CaptureId) -> Vec<u8> {
+    let pieces = store.chunks(id).unwrap().map(Result::unwrap);
+    let chunks = pieces.map(|piece| match piece {
+        Piece::Chunk(chunk) => chunk.bytes,
+        Piece::Gap { from, to, reason } => panic!("{from} to {to} is missing: {reason}"),
+    });
+    chunks.flatten().collect()
+}
+
+#[test]
+fn a_format_that_panics_costs_its_own_reading_and_nothing_else() {
+    let (dir, store) = file_store();
+    let mut feed = store.feed();
+    // More faults than there are readers: one that died would be missed.
+    let places = ["frame", "finish", "response", "document"].repeat(4);
+    let mut captures = Vec::new();
+    for place in places {
+        let is_stream = place != "document";
+        let tap = begin_at(&store, "/faulty", if is_stream { SSE } else { "application/json" });
+        let body = if is_stream {
+            format!("data: {{\"panic\":\"{place}\"}}\n\n{}", "data: {\"more\":1}\n\n".repeat(3))
+        } else {
+            "{\"more\":1}".to_owned()
+        };
+        for chunk in body.as_bytes().chunks(7) {
+            tap.chunk(&Bytes::copy_from_slice(chunk));
+        }
+        captures.push((place, end(tap), body));
+    }
+    for (place, id, body) in &captures {
+        let summary = settled_since(&store, &mut feed, *id);
+        assert_eq!((summary.state, summary.bytes), (State::Ended, body.len() as u64), "{place}");
+        assert!(summary.sha256.is_some(), "{place}: all of it was seen");
+        assert_eq!(raw(&store, *id), body.as_bytes(), "{place}");
+        let missing = missing(&store, *id);
+        let [(0, to, reason)] = &missing[..] else { panic!("{place}: {missing:?}") };
+        assert_eq!(*to, body.len() as u64, "{place}");
+        assert!(reason.contains(&format!("on purpose, in the {place}")), "{place}: {reason}");
+        assert!(0 < summary.findings.error, "{place}");
+        assert!(store.frames(*id, 0, 9).is_ok() && store.exchange(*id).is_ok(), "{place}");
+    }
+    // The others are read as ever.
+    let tap = begin(&store);
+    tap.chunk(&Bytes::from_static(b"data: {}\n\n"));
+    let id = end(tap);
+    assert_eq!(settled(&mut feed, id).frames, 1);
+    assert_eq!(missing(&store, id), []);
+    store.shutdown();
+    drop(store);
+    // And after the next start, when a newer version may read it.
+    let store = Store::open(dir.path(), StoreOptions::default()).unwrap();
+    for (_, id, body) in &captures {
+        assert_eq!(raw(&store, *id), body.as_bytes());
+        assert!(store.reading(*id).is_ok());
+    }
+}
+
+#[test]
+fn an_open_capture_whose_reading_panics_goes_on() {
+    let (_dir, store) = file_store();
+    let mut feed = store.feed();
+    let tap = begin_at(&store, "/faulty", SSE);
+    let id = tap.id();
+    let first = Bytes::from_static(b"data: {\"panic\":\"frame\"}\n\n");
+    tap.chunk(&first);
+    shown(&mut feed, id, |summary| 0 < summary.findings.error);
+    assert_eq!(store.summary(id).unwrap().state, State::Open);
+    assert!(store.reading(id).unwrap().summary.contains("on purpose"));
+    tap.chunk(&first);
+    let id = end(tap);
+    settled(&mut feed, id);
+    assert_eq!(raw(&store, id), first.repeat(2));
+}
+
+#[test]
+fn a_recorder_that_panics_loses_that_exchange_and_says_so() {
+    let (_dir, store) = file_store();
+    let mut feed = store.feed();
+    let (bad, good) = (begin(&store), begin(&store));
+    bad.chunk(&Bytes::from_static(b"data: 1\n\n"));
+    shown(&mut feed, bad.id(), |summary| summary.bytes == 9);
+    bad.chunk(&Bytes::from_static(faulty::UNBEARABLE));
+    for _ in 0..4 {
+        good.chunk(&Bytes::from_static(b"data: {}\n\n"));
+        bad.chunk(&Bytes::from_static(b"data: 2\n\n"));
+    }
+    let (bad, good) = (end(bad), end(good));
+    let total = 9 + 10 + 4 * 9;
+    let summary = settled_since(&store, &mut feed, bad);
+    assert_eq!((summary.state, summary.bytes), (State::Ended, total));
+    assert_eq!(kept(&store, bad), 9);
+    assert_eq!(missing(&store, bad), [(9, total, "a fault in the recorder".to_owned())]);
+    settled_since(&store, &mut feed, good);
+    assert_eq!((kept(&store, good), missing(&store, good)), (40, Vec::new()));
+    store.shutdown();
+}
+
 fn head() -> RequestHead {
+    head_of("/x")
+}
+
+fn head_of(target: &str) -> RequestHead {
     RequestHead {
         upstream: "x".to_owned(),
         method: "GET".to_owned(),
-        target: "/x".to_owned(),
+        target: target.to_owned(),
         url: "https://x.example/".to_owned(),
         version: "HTTP/1.1",
         headers: Vec::new(),

@@ -27,7 +27,8 @@ pub(super) struct Entry {
     shared: Arc<Record>,
     /// The record is not written as it is.
     changed: bool,
-    intake: Intake,
+    /// `None` after a fault of ours in it: what still comes is named as lost.
+    intake: Option<Intake>,
     request: Batch,
     body: Batch,
     rows: Vec<NewSegment>,
@@ -51,7 +52,7 @@ impl Entry {
             record,
             stream,
             changed: true,
-            intake: Intake::new(),
+            intake: Some(Intake::new()),
             request: Batch::default(),
             body: Batch::default(),
             rows: Vec::new(),
@@ -76,19 +77,10 @@ impl Entry {
             std::mem::swap(&mut pending.body, &mut self.body);
         }
         self.cost = self.request.cost() + self.body.cost();
-        let marks = (self.record.lost.ranges().len(), self.record.kept_decoded);
-        self.rows = intake::request(self.request.chunks());
-        let secrets = &self.stream.secrets;
-        self.rows.extend(self.intake.response(self.body.chunks(), secrets, &mut self.record));
-        if self.discarded {
-            self.rows.clear();
-        }
-        self.changed |= marks != (self.record.lost.ranges().len(), self.record.kept_decoded);
-        self.request.clear();
-        self.body.clear();
+        self.cut();
         if self.record.ending.is_some() && self.ended.is_none() {
             self.ended = Some(Instant::now());
-            self.record.sha256 = self.intake.hash(&self.record);
+            self.record.sha256 = self.intake.as_ref().and_then(|intake| intake.hash(&self.record));
             self.changed = true;
         }
         if self.rows.is_empty() {
@@ -96,6 +88,47 @@ impl Entry {
             self.release();
         }
         self.close();
+    }
+
+    /// Makes rows of what was taken.
+    fn cut(&mut self) {
+        let Some(intake) = &mut self.intake else {
+            self.forget();
+            return;
+        };
+        let marks = (self.record.lost.ranges().len(), self.record.kept_decoded);
+        self.rows = intake::request(self.request.chunks());
+        let secrets = &self.stream.secrets;
+        self.rows.extend(intake.response(self.body.chunks(), secrets, &mut self.record));
+        if self.discarded {
+            self.rows.clear();
+        }
+        self.changed |= marks != (self.record.lost.ranges().len(), self.record.kept_decoded);
+        self.request.clear();
+        self.body.clear();
+    }
+
+    /// Names what was taken as lost.
+    fn forget(&mut self) {
+        for chunk in self.body.chunks() {
+            let end = chunk.offset + chunk.bytes.len() as u64;
+            self.record.lost.add(chunk.offset, end, super::FAULT);
+            self.changed = true;
+        }
+        if 0 < self.request.bytes() {
+            self.record.request_truncated = true;
+            self.changed = true;
+        }
+        self.request.clear();
+        self.body.clear();
+    }
+
+    /// Taking what waits failed by a fault of ours: it is lost, and so is what still comes.
+    pub(super) fn fail(&mut self) {
+        self.intake = None;
+        self.rows.clear();
+        self.forget();
+        self.release();
     }
 
     /// Counts what went to the app, once that is over.
