@@ -219,6 +219,38 @@ fn secrets_are_nowhere_in_the_store() {
     }
 }
 
+#[test]
+fn headers_given_to_an_upstream_are_sent_and_never_shown() {
+    let quoting = r#"{"error":"wrong pass: planted-gateway-pass"}"#;
+    let config = |url: &str| {
+        format!(
+            "[upstreams.gateway]\nurl = '{url}'\nheaders = {{ X-Pass = 'planted-gateway-pass', Team = 'blue' }}\n"
+        )
+    };
+    let world = World::start_configured(config, move |_| {
+        Script::answer("401 Unauthorized", &[("Content-Type", "application/json")], quoting)
+    });
+    let mut client = Client::connect(world.teeline.proxy);
+    let own = [("x-pass", "the app's"), ("Accept", "*/*"), ("X-Pass", "and again")];
+    client.request("POST", "/gateway/v1/chat/completions", &own, b"{}");
+    assert_eq!(client.response().body, quoting.as_bytes());
+    // In the place of the app's own, of which none is left.
+    let sent = world.upstream.requests();
+    let passes: Vec<_> =
+        sent[0].headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("x-pass")).collect();
+    assert_eq!(passes.len(), 1);
+    assert_eq!(sent[0].header("x-pass"), Some("planted-gateway-pass"));
+    assert_eq!((sent[0].header("team"), sent[0].header("accept")), (Some("blue"), Some("*/*")));
+
+    let capture = world.ended();
+    let headers = capture["request"]["headers"].as_array().expect("headers").clone();
+    let shown = headers.iter().find(|header| header[0] == "x-pass").expect("it is listed");
+    assert!(text(&shown[1]).starts_with("[redacted 20 bytes"), "{shown}");
+    let shown = capture.to_string() + &world.teeline.log().join("\n");
+    assert!(!shown.contains("planted-gateway-pass"), "{shown}");
+    assert_not_in_folder(Path::new(&world.data_dir()), "planted-gateway-pass");
+}
+
 fn assert_not_in_folder(folder: &Path, secret: &str) {
     for entry in fs::read_dir(folder).expect("the store has a folder") {
         let path = entry.expect("it can be listed").path();

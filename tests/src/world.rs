@@ -60,6 +60,20 @@ impl World {
         Self { upstream, teeline, folder }
     }
 
+    /// As [`World::start`], with what `config` makes of the upstream's URL as teeline's configuration file.
+    pub fn start_configured(
+        config: impl Fn(&str) -> String,
+        answer: impl Fn(&Request) -> Script + Send + Sync + 'static,
+    ) -> Self {
+        let upstream = block_on(Upstream::start(answer)).expect("a port is free");
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let file = folder.path().join("teeline.toml");
+        std::fs::write(&file, config(&upstream.url())).expect("it can be written");
+        let flags = ["--config", &file.display().to_string()];
+        let teeline = Teeline::start(&folder.path().join("data"), &flags);
+        Self { upstream, teeline, folder }
+    }
+
     /// As [`World::start`], with teeline in a shell that runs `prelude` first.
     pub fn start_under(
         prelude: &str,

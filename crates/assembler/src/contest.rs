@@ -27,10 +27,40 @@ struct Votes {
     name: &'static str,
     /// None, if frames only had its shape: it is read then as long as none is named.
     count: u64,
-    /// Those frames, as another format sees them.
-    foreign: Findings,
+    foreign: Foreign,
     /// Its place among the candidates; `None` if nothing reads this format.
     candidate: Option<usize>,
+}
+
+/// The frames that named a format, as another one sees them: `unknown-event`s, of which as many are listed as in
+/// [`Findings`], but smaller, since every stream has one of these.
+#[derive(Debug, Default)]
+struct Foreign {
+    /// Where, and what the event is called.
+    listed: Vec<(Place, String)>,
+    further: u64,
+}
+
+impl Foreign {
+    fn add(&mut self, place: Place, called: &str) {
+        if self.listed.len() < Findings::LISTED {
+            self.listed.push((place, teeline_finding::excerpt(called)));
+        } else {
+            self.further += 1;
+        }
+    }
+
+    fn findings(&self) -> Vec<Finding> {
+        let finding = |(place, name): &(Place, String)| {
+            let kind = Kind::UnknownEvent { name: name.clone() };
+            Finding { kind, place: *place, count: 1 }
+        };
+        let mut findings: Vec<_> = self.listed.iter().map(finding).collect();
+        if let Some(last) = findings.last_mut() {
+            last.count += self.further;
+        }
+        findings
+    }
 }
 
 /// What a frame is to the formats.
@@ -59,10 +89,10 @@ pub(crate) struct Contest {
     prelude: Vec<(Frame, Framing)>,
     prelude_bytes: usize,
     /// Reads no format either, and only the frames that are not in the prelude: what a format that begins
-    /// later has missed.
-    missed: Candidate,
+    /// later has missed. There is one if there was a fault.
+    missed: Option<Box<Candidate>>,
     /// Reads what no frame has named a format of, and may find by the data that it is its own.
-    fallback: Option<Candidate>,
+    fallback: Option<Box<Candidate>>,
     text_limit: usize,
     any_error: bool,
     document: bool,
@@ -75,6 +105,8 @@ impl Contest {
         text_limit: usize,
     ) -> Self {
         let mut candidates = vec![Candidate::new(None, text_limit)];
+        // Mostly one more comes; thousands of streams may be open, and a vector's own first step is to four.
+        candidates.reserve_exact(1);
         let hinted = forced.or_else(|| path.and_then(detect::path_hint).and_then(format));
         let hint = hinted.map(|format| {
             candidates.push(Candidate::new(Some(format), text_limit));
@@ -87,10 +119,10 @@ impl Contest {
             hint,
             prelude: Vec::new(),
             prelude_bytes: 0,
-            missed: Candidate::new(None, text_limit),
+            missed: None,
             fallback: format(FALLBACK)
                 .filter(|_| hinted.is_none())
-                .map(|format| Candidate::new(Some(format), text_limit)),
+                .map(|format| Box::new(Candidate::new(Some(format), text_limit))),
             text_limit,
             any_error: false,
             document: false,
@@ -111,10 +143,13 @@ impl Contest {
         if self.forced || (!self.is_named() && self.remember(frame, framing)) {
             return;
         }
-        self.missed.begin(frame, false);
-        let faults =
-            inputs.iter().filter(|input| matches!(input, Input::Text(..) | Input::Bare(_)));
-        faults.for_each(|input| replay(&mut self.missed, input, frame));
+        let limit = self.text_limit;
+        for fault in inputs.iter().filter(|input| matches!(input, Input::Text(..) | Input::Bare(_)))
+        {
+            let missed = self.missed.get_or_insert_with(|| Box::new(Candidate::new(None, limit)));
+            missed.begin(frame, false);
+            replay(missed, fault, frame);
+        }
     }
 
     /// Gives a frame to the fallback, until one names a format.
@@ -165,7 +200,7 @@ impl Contest {
         is_stream: bool,
     ) -> Vec<(Place, Kind)> {
         let candidate = match (self.place(), &mut self.fallback) {
-            (None, Some(fallback)) if fallback.claims() => Some(fallback),
+            (None, Some(fallback)) if fallback.claims() => Some(&mut **fallback),
             (at, _) => self.candidates.get_mut(at.unwrap_or(0)),
         };
         match candidate {
@@ -254,8 +289,7 @@ impl Contest {
         let at = self.known(name, frame, rows);
         let votes = self.votes.get_mut(at)?;
         votes.count += 1;
-        let name = teeline_finding::excerpt(called);
-        votes.foreign.report(crate::assembly::place_of(frame), Kind::UnknownEvent { name });
+        votes.foreign.add(crate::assembly::place_of(frame), called);
         votes.candidate
     }
 
@@ -264,7 +298,7 @@ impl Contest {
         let known = self.votes.iter().position(|votes| votes.name == name);
         known.unwrap_or_else(|| {
             let candidate = self.begin(name, frame, rows);
-            self.votes.push(Votes { name, count: 0, foreign: Findings::default(), candidate });
+            self.votes.push(Votes { name, count: 0, foreign: Foreign::default(), candidate });
             self.votes.len() - 1
         })
     }
@@ -291,8 +325,9 @@ impl Contest {
 
     /// What a format that begins now has not seen: frames of others, and faults behind the prelude.
     fn unseen(&self) -> Vec<Finding> {
-        let mut unseen: Vec<Finding> = self.missed.findings().list().to_vec();
-        unseen.extend(self.votes.iter().flat_map(|votes| votes.foreign.list().iter().cloned()));
+        let missed = self.missed.as_ref().map(|missed| missed.findings().list().to_vec());
+        let mut unseen: Vec<Finding> = missed.unwrap_or_default();
+        unseen.extend(self.votes.iter().flat_map(|votes| votes.foreign.findings()));
         unseen.sort_by_key(|finding| finding.place.frame);
         unseen
     }

@@ -54,7 +54,8 @@ const CHOICE: usize = 1_024;
 #[derive(Default)]
 struct Chat {
     head: Head,
-    choices: BTreeMap<u64, Choice>,
+    /// Boxed: a node of the map has room for eleven, and most streams have one.
+    choices: BTreeMap<u64, Box<Choice>>,
     /// A chunk was read that is more than an error.
     read: bool,
 }
@@ -95,7 +96,7 @@ impl Assembler for Chat {
             }
         }
         draft.end();
-        let calls: Vec<_> = self.choices.values().flat_map(Choice::calls).collect();
+        let calls: Vec<_> = self.choices.values().flat_map(|choice| choice.calls()).collect();
         for call in calls {
             draft.get_mut(call).call.complete = true;
         }

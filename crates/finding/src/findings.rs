@@ -117,6 +117,8 @@ impl Findings {
         let id = finding.kind.id();
         let listed = self.list.iter().filter(|known| known.kind.id() == id).count();
         if listed < Self::LISTED {
+            // A vector's own first step is to four; most lists that are not empty hold one.
+            self.list.reserve_exact(usize::from(self.list.is_empty()));
             self.list.push(finding);
         } else if let Some(last) = self.list.iter_mut().rev().find(|known| known.kind.id() == id) {
             last.count += finding.count;

@@ -28,6 +28,8 @@ pub(crate) struct AppStream {
     socket: Socket,
     /// Read already, and given out first; no longer than [`PREFACE`].
     ahead: BytesMut,
+    /// What reading said right behind `ahead`; it is told when `ahead` was given out.
+    failed: Option<io::Error>,
 }
 
 enum Socket {
@@ -45,7 +47,7 @@ impl AppStream {
             }
             _ => Socket::Plain(stream),
         };
-        Ok(Self { socket, ahead: BytesMut::new() })
+        Ok(Self { socket, ahead: BytesMut::new(), failed: None })
     }
 
     /// Whether the app speaks HTTP/2, which shows in its first bytes (whatever ALPN said).
@@ -75,6 +77,15 @@ impl AppStream {
     }
 }
 
+impl Socket {
+    fn poll_read(&mut self, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        match self {
+            Self::Plain(stream) => Pin::new(stream).poll_read(cx, buf),
+            Self::Tls(stream) => Pin::new(stream).poll_read(cx, buf),
+        }
+    }
+}
+
 impl AsyncRead for AppStream {
     fn poll_read(
         self: Pin<&mut Self>,
@@ -82,16 +93,22 @@ impl AsyncRead for AppStream {
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let this = self.get_mut();
-        if !this.ahead.is_empty() {
-            let length = this.ahead.len().min(buf.remaining());
-            buf.put_slice(this.ahead.get(..length).unwrap_or_default());
-            this.ahead.advance(length);
-            return Poll::Ready(Ok(()));
+        if let Some(err) = this.failed.take() {
+            return Poll::Ready(Err(err));
         }
-        match &mut this.socket {
-            Socket::Plain(stream) => Pin::new(stream).poll_read(cx, buf),
-            Socket::Tls(stream) => Pin::new(stream).poll_read(cx, buf),
+        if this.ahead.is_empty() {
+            return this.socket.poll_read(cx, buf);
         }
+        let length = this.ahead.len().min(buf.remaining());
+        buf.put_slice(this.ahead.get(..length).unwrap_or_default());
+        this.ahead.advance(length);
+        // What came with it is given with it: of a part of a head hyper makes room for a second one.
+        if buf.remaining() > 0
+            && let Poll::Ready(Err(err)) = this.socket.poll_read(cx, buf)
+        {
+            this.failed = Some(err);
+        }
+        Poll::Ready(Ok(()))
     }
 }
 

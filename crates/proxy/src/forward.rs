@@ -153,7 +153,7 @@ impl Client {
         if failure.kind == Kind::ForbiddenHost || request.uri().path() == "/favicon.ico" {
             return;
         }
-        let tap = self.record(String::new(), String::new(), request, raw);
+        let tap = self.record(None, String::new(), request, raw);
         tap.request_end(request.body().is_end_stream());
         tap.end(Ending::Failed {
             kind: failure.kind.as_str().to_owned(),
@@ -162,24 +162,30 @@ impl Client {
     }
 
     fn begin(&self, route: &Route, request: &Request<Received>, raw: Option<&[u8]>) -> Tap {
-        self.record(route.upstream.name().to_owned(), route.url(), request, raw)
+        self.record(Some(&route.upstream), route.url(), request, raw)
     }
 
     fn record(
         &self,
-        upstream: String,
+        upstream: Option<&Upstream>,
         url: String,
         request: &Request<Received>,
         raw: Option<&[u8]>,
     ) -> Tap {
+        let mut headers = spelled(raw, request.headers());
+        if let Some(own) = upstream.map(Upstream::headers) {
+            // What the upstream gets is recorded: that is what somebody needs who asks its provider.
+            headers.retain(|(name, _)| !own.contains_key(name));
+            headers.extend(head::recorded(own));
+        }
         let target = request.uri().path_and_query().map_or("/", |target| target.as_str());
         self.shared.recorder.begin(RequestHead {
-            upstream,
+            upstream: upstream.map(|upstream| upstream.name().to_owned()).unwrap_or_default(),
             method: request.method().as_str().to_owned(),
             target: target.to_owned(),
             url,
             version: head::version(request.version()),
-            headers: spelled(raw, request.headers()),
+            headers,
             client: Some(self.address),
         })
     }
@@ -231,7 +237,8 @@ fn prepare(
 ) -> (Result<Request<Upload>, Failure>, Asked) {
     let upgrade = head::asks_for_upgrade(request.headers()).then(|| upgrade::on(&mut request));
     let (version, host) = (request.version(), route.upstream.authority());
-    let headers = head::for_upstream(request.headers(), version, host);
+    let mut headers = head::for_upstream(request.headers(), version, host);
+    head::put(route.upstream.headers(), &mut headers);
     let head = std::mem::replace(request.headers_mut(), headers);
     let asked = Asked { head, version, upgrade };
     let wanted = CancellationToken::new();

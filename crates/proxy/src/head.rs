@@ -24,6 +24,26 @@ pub(crate) fn for_upstream(head: &HeaderMap, version: Version, host: &HeaderValu
     kept
 }
 
+/// Whether a header is about one connection or about where a body ends.
+pub(crate) fn is_of_connection(name: &HeaderName) -> bool {
+    let others = [
+        header::CONNECTION,
+        header::CONTENT_LENGTH,
+        header::EXPECT,
+        header::HOST,
+        header::TE,
+        header::TRAILER,
+        header::TRANSFER_ENCODING,
+        header::UPGRADE,
+    ];
+    HOP_BY_HOP.contains(name) || others.contains(name)
+}
+
+/// Puts the headers of `own` in the place of those of the same name.
+pub(crate) fn put(own: &HeaderMap, head: &mut HeaderMap) {
+    own.iter().for_each(|(name, value)| _ = head.insert(name.clone(), value.clone()));
+}
+
 /// The head that goes to the app: the upstream's own.
 pub(crate) fn for_app(head: &HeaderMap, status: StatusCode) -> HeaderMap {
     let mut kept = HeaderMap::with_capacity(head.len());
@@ -80,7 +100,7 @@ pub(crate) fn expects_continue(head: &HeaderMap) -> bool {
         .is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"100-continue"))
 }
 
-/// Trailers as the capture keeps them.
+/// Headers or trailers as the capture takes them.
 pub(crate) fn recorded(head: &HeaderMap) -> Vec<(String, Bytes)> {
     let entry = |(name, value): (&HeaderName, &HeaderValue)| {
         (name.as_str().to_owned(), Bytes::copy_from_slice(value.as_bytes()))

@@ -38,7 +38,8 @@ pub(crate) async fn serve(shared: Arc<Shared>, stream: TcpStream, address: Socke
     // Each piece leaves at once; without it only latency is lost.
     let _ = stream.set_nodelay(true);
     let opened = tokio::select! {
-        opened = open(&shared, stream) => opened,
+        // Boxed, since it is over soon and the rest of this may go on for long.
+        opened = Box::pin(open(&shared, stream)) => opened,
         () = shared.tasks.reached(Phase::Draining) => return,
     };
     match opened {

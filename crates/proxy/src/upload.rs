@@ -27,7 +27,11 @@ use crate::{
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Passes every frame on untouched and tells the tap about it.
-pub(crate) struct Upload {
+///
+/// Boxed, since hyper keeps room for 32 requests with each upstream connection.
+pub(crate) struct Upload(Box<Passing>);
+
+struct Passing {
     inner: Received,
     tap: Tap,
     passage: Passage,
@@ -64,21 +68,23 @@ impl Passage {
 impl Upload {
     pub(crate) fn new(inner: Received, exchange: &Exchange) -> Self {
         let (tap, passage) = (exchange.tap().clone(), exchange.passage().clone());
-        let upload = Self { inner, tap, passage, gate: None };
-        if upload.inner.is_end_stream() {
-            upload.finish();
+        let passing = Passing { inner, tap, passage, gate: None };
+        if passing.inner.is_end_stream() {
+            passing.finish();
         }
-        upload
+        Self(Box::new(passing))
     }
 
     /// Holds the body back until `wanted` is cancelled, or a second has passed.
     pub(crate) fn hold(&mut self, wanted: CancellationToken) {
-        self.gate = Some(Box::pin(async move {
+        self.0.gate = Some(Box::pin(async move {
             // Sent either way.
             let _ = timeout(PATIENCE, wanted.cancelled_owned()).await;
         }));
     }
+}
 
+impl Passing {
     fn finish(&self) {
         if !self.passage.is_whole() {
             self.passage.set(WHOLE);
@@ -95,7 +101,7 @@ impl Body for Upload {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Broken>>> {
-        let this = &mut *self;
+        let this = &mut *self.0;
         if let Some(gate) = &mut this.gate {
             ready!(gate.as_mut().poll(cx));
             this.gate = None;
@@ -114,15 +120,15 @@ impl Body for Upload {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.inner.is_end_stream()
+        self.0.inner.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.inner.size_hint()
+        self.0.inner.size_hint()
     }
 }
 
-impl Drop for Upload {
+impl Drop for Passing {
     fn drop(&mut self) {
         if self.inner.is_end_stream() {
             self.finish();

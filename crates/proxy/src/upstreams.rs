@@ -2,9 +2,9 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
-use http::{HeaderValue, Uri};
+use http::{HeaderMap, HeaderName, HeaderValue, Uri};
 
-use crate::{Config, TlsSettings};
+use crate::{Config, TlsSettings, head};
 
 /// An API that requests are passed on to.
 ///
@@ -29,6 +29,7 @@ pub struct Upstream {
     path: String,
     tls_settings: TlsSettings,
     connect_timeout: Option<Duration>,
+    headers: HeaderMap,
 }
 
 /// An upstream cannot be used as it was given.
@@ -42,6 +43,16 @@ pub enum UpstreamError {
     Url {
         /// The upstream.
         name: String,
+        /// What is wrong, as the end of a sentence.
+        fault: &'static str,
+    },
+    /// A header is not one that can be sent with every request.
+    #[error("the header `{header}` of upstream `{name}` {fault}")]
+    Header {
+        /// The upstream.
+        name: String,
+        /// The header's name.
+        header: String,
         /// What is wrong, as the end of a sentence.
         fault: &'static str,
     },
@@ -87,6 +98,7 @@ impl Upstream {
             path: uri.path().trim_end_matches('/').to_owned(),
             tls_settings: TlsSettings::default(),
             connect_timeout: None,
+            headers: HeaderMap::new(),
         })
     }
 
@@ -100,6 +112,40 @@ impl Upstream {
     #[must_use]
     pub fn with_connect_timeout(self, limit: Duration) -> Self {
         Self { connect_timeout: Some(limit), ..self }
+    }
+
+    /// With headers that are sent with every request, in place of those of that name which the app sends. Nothing
+    /// shows their values: whoever wires the proxy has the capture redact these names.
+    ///
+    /// # Errors
+    ///
+    /// A name or a value is none (RFC 9110, section 5), or the header is about the connection or the body's
+    /// length, which are the proxy's own affair.
+    pub fn with_headers<'a>(
+        mut self,
+        headers: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> Result<Self, UpstreamError> {
+        for (header, value) in headers {
+            let fault = |fault| UpstreamError::Header {
+                name: self.name.clone(),
+                header: header.to_owned(),
+                fault,
+            };
+            let name: HeaderName = header.parse().map_err(|_| fault("has a name that is none"))?;
+            let mut value = HeaderValue::from_str(value)
+                .map_err(|_| fault("has a value that no header can have"))?;
+            value.set_sensitive(true);
+            if head::is_of_connection(&name) {
+                return Err(fault("is about the connection and cannot be given"));
+            }
+            self.headers.insert(name, value);
+        }
+        Ok(self)
+    }
+
+    /// The headers that are sent with every request.
+    pub(crate) fn headers(&self) -> &HeaderMap {
+        &self.headers
     }
 
     /// Whether its certificate is not checked.
@@ -354,6 +400,24 @@ mod tests {
         ];
         for (target, expected) in table {
             assert_eq!(upstreams.route(target).unwrap().url(), expected, "{target}");
+        }
+    }
+
+    #[test]
+    fn headers_of_its_own_are_checked_and_not_shown() {
+        let upstream = || Upstream::new("gateway", "http://h").unwrap();
+        let whole = upstream().with_headers([("X-Pass", "planted-pass")]).unwrap();
+        assert_eq!(whole.headers()["x-pass"], "planted-pass");
+        assert!(!format!("{whole:?}").contains("planted-pass"));
+        for (name, value, word) in [
+            ("Host", "h", "about the connection"),
+            ("content-length", "3", "about the connection"),
+            ("Transfer-Encoding", "chunked", "about the connection"),
+            ("a b", "c", "a name that is none"),
+            ("a", "b\r\nc: d", "no header can have"),
+        ] {
+            let fault = upstream().with_headers([(name, value)]).unwrap_err().to_string();
+            assert!(fault.contains(word) && fault.contains("gateway"), "{name}: {fault}");
         }
     }
 

@@ -108,6 +108,9 @@ pub(crate) struct UpstreamFile {
     #[serde(default)]
     pub(crate) insecure: bool,
     pub(crate) connect_seconds: Option<u64>,
+    /// Sent with every request, in place of the app's own of that name.
+    #[serde(default)]
+    pub(crate) headers: BTreeMap<String, String>,
 }
 
 /// Everything `serve` needs to know.
@@ -163,6 +166,12 @@ impl Config {
         }
         let mut allowed_hosts = file.allowed_hosts.unwrap_or_default();
         allowed_hosts.extend(args.allowed_hosts.iter().cloned());
+        let upstreams = merge_upstreams(file.upstreams, &args.upstreams)?;
+        // What the user puts there to be sent is mostly a key.
+        let mut redact_headers = file.redact.headers.unwrap_or_default();
+        redact_headers.extend(
+            upstreams.iter().flat_map(|upstream| upstream.settings.headers.keys().cloned()),
+        );
         Ok(Self {
             listen,
             dashboard,
@@ -170,10 +179,10 @@ impl Config {
             store: !args.no_store && file.store.unwrap_or(true),
             open: args.open || file.open.unwrap_or(false),
             allowed_hosts,
-            upstreams: merge_upstreams(file.upstreams, &args.upstreams)?,
+            upstreams,
             retention_days: file.retention.days.unwrap_or(DEFAULT_RETENTION_DAYS),
             retention_bytes: file.retention.mebibytes.unwrap_or(DEFAULT_RETENTION_MEBIBYTES) << 20,
-            redact_headers: file.redact.headers.unwrap_or_default(),
+            redact_headers,
             redact_query: file.redact.query.unwrap_or_default(),
             ca_files: file.tls.ca_files.unwrap_or_default(),
             certificate: certificate(

@@ -233,7 +233,8 @@ fn upstream(named: &NamedUpstream) -> Result<Upstream> {
         certificate,
         insecure: settings.insecure,
     };
-    let upstream = Upstream::new(&named.name, &named.url)?.with_tls(tls);
+    let headers = settings.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    let upstream = Upstream::new(&named.name, &named.url)?.with_tls(tls).with_headers(headers)?;
     Ok(match settings.connect_seconds {
         Some(seconds) => upstream.with_connect_timeout(Duration::from_secs(seconds)),
         None => upstream,
