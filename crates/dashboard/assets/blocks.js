@@ -1,6 +1,7 @@
 // The blocks of an answer: texts, tool calls and whatever else a format has, each with the characters that frames added.
 import { fill, h, icon } from "./dom.js";
 import { size } from "./format.js";
+import { withoutData } from "./inlinedata.js";
 import { Lines } from "./lines.js";
 import { ToolCard } from "./toolcard.js";
 import { characters } from "./verdict.js";
@@ -166,7 +167,7 @@ class OtherBlock extends Block {
 
 /** Images and the like are never shown, only how large they are. */
 function shortValue(name, value) {
-  const text = typeof value === "string" ? value : JSON.stringify(value);
+  const text = withoutData(typeof value === "string" ? value : JSON.stringify(value));
   if (text.length > 400 && /^[\w+/=-]+$/.test(text.slice(0, 400))) return t("answer.image", { size: size(Math.floor((text.length * 3) / 4)) });
   return text.length > 2000 ? `${text.slice(0, 2000)}…` : text;
 }

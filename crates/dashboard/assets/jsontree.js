@@ -1,6 +1,7 @@
 // JSON as a tree that folds, and as indented text. Branches are built when they are opened.
 import { fill, h } from "./dom.js";
 import { number } from "./format.js";
+import { withoutData } from "./inlinedata.js";
 import { check, parse, pretty } from "./json.js";
 import { copyButton } from "./shell.js";
 import { t } from "./words.js";
@@ -54,10 +55,11 @@ export const jsonTree = (text) => h("div", { class: "json-tree mono" }, branch(n
 /** The indented text of a valid JSON text. */
 export const jsonText = (text) => h("pre", { class: "json-text" }, pretty(text).text);
 
-/** Tree and raw of a JSON text with a switch and a copy button; text that is not JSON as it is. */
-export function jsonView(text, head = null) {
+/** Tree and raw of a JSON text with a switch and a copy button; text that is not JSON as it is. Data shows as its size and is copied whole. */
+export function jsonView(source, head = null) {
+  const text = withoutData(source);
   if (!check(text).valid) {
-    return h("div", { class: "json-view" }, h("div", { class: "json-bar" }, head, h("span", { class: "grow" }), copyButton(t("copy"), text)), h("pre", { class: "json-text" }, text));
+    return h("div", { class: "json-view" }, h("div", { class: "json-bar" }, head, h("span", { class: "grow" }), copyButton(t("copy"), source)), h("pre", { class: "json-text" }, text));
   }
   const body = h("div", null);
   const show = (kind) => {
@@ -68,6 +70,6 @@ export function jsonView(text, head = null) {
     h("button", { type: "button", data: { kind }, onclick: () => show(kind) }, t(`response.${kind}`)),
   );
   show("tree");
-  const bar = h("div", { class: "json-bar" }, head, h("span", { class: "grow" }), h("div", { class: "segments small" }, buttons), copyButton(t("copy"), () => pretty(text).text));
+  const bar = h("div", { class: "json-bar" }, head, h("span", { class: "grow" }), h("div", { class: "segments small" }, buttons), copyButton(t("copy"), () => pretty(source).text));
   return h("div", { class: "json-view" }, bar, body);
 }

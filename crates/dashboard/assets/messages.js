@@ -1,5 +1,5 @@
 // A request's body as a conversation: the system prompt, the messages, the tools, the settings, whatever API it is for.
-import { size } from "./format.js";
+import { dataIn } from "./inlinedata.js";
 import { t } from "./words.js";
 
 const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
@@ -9,23 +9,15 @@ const json = (value) => JSON.stringify(value, null, 2);
 const CONVERSATION = ["messages", "input", "contents", "prompt", "system", "instructions", "systemInstruction", "system_instruction", "message", "chat_history", "inputs"];
 const TOOLS = ["tools", "functions", "toolConfig"];
 
-/** The size of data that is not shown: a data URL or a long base64 string. */
-function dataSize(value) {
-  const text = JSON.stringify(value);
-  const data = /(?:base64,|"data":\s*")([\w+/=]{200,})/.exec(text);
-  return data ? Math.floor((data[1].length * 3) / 4) : null;
-}
-
 function partOf(part) {
   if (typeof part === "string") return { text: part };
   if (!isObject(part)) return { label: typeof part, json: json(part) };
   const keys = Object.keys(part).filter((key) => key !== "type");
   const text = part.text ?? part.thinking ?? (part.type?.includes("text") ? part.content : undefined);
   if (typeof text === "string" && keys.length <= 2) return { text };
-  const data = dataSize(part);
-  if (data !== null) return { label: t("answer.image", { size: size(data) }), json: json(part).slice(0, 2000) };
+  const source = json(part);
   const name = part.name ?? part.functionCall?.name ?? part.functionResponse?.name ?? part.tool_use_id ?? part.call_id ?? "";
-  return { label: `${part.type ?? keys[0] ?? ""} ${name}`.trim(), json: json(part) };
+  return { label: [part.type ?? keys[0], name, ...dataIn(source)].filter(Boolean).join(" "), json: source };
 }
 
 function partsOf(content) {
@@ -41,6 +33,7 @@ function messageOf(message) {
   for (const call of message.tool_calls ?? []) {
     parts.push({ label: call.function?.name ?? call.name ?? "tool call", json: call.function?.arguments && typeof call.function.arguments === "string" ? call.function.arguments : json(call) });
   }
+  for (const image of message.images ?? []) parts.push({ label: `image ${dataIn(String(image)).join("")}`.trim(), json: json(image) });
   return { role: message.role ?? "user", note: message.name ?? message.tool_call_id, parts };
 }
 
@@ -52,7 +45,7 @@ function toolOf(tool) {
 }
 
 /**
- * @param {any} body the parsed body
+ * @param {any} body the parsed body, without its data
  * @returns {{ messages: { role: string, note?: string, parts: any[] }[], tools: { name: string, description: string, json: string }[], settings: [string, string][] }}
  */
 export function messagesOf(body) {

@@ -1,6 +1,7 @@
 // The panes beside the answer: the response as JSON, the request, the headers, the usage.
 import { fill, h } from "./dom.js";
 import { count } from "./format.js";
+import { withoutData } from "./inlinedata.js";
 import { jsonView } from "./jsontree.js";
 import { messagesOf } from "./messages.js";
 import { t } from "./words.js";
@@ -44,7 +45,7 @@ export function requestPane(request) {
   const truncated = request.body_truncated && note(t("request.truncated"));
   let body = null;
   try {
-    body = JSON.parse(request.body);
+    body = JSON.parse(withoutData(request.body));
   } catch {
     return h("div", { class: "pane-body" }, truncated, h("pre", { class: "json-text" }, request.body));
   }
