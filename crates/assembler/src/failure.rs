@@ -2,9 +2,12 @@
 
 use std::borrow::Cow;
 
+use serde_json::value::RawValue;
+
 use crate::{
     format::Event,
     json::{Json, Object},
+    reading::Failure,
     text::write_json_str,
 };
 
@@ -99,13 +102,33 @@ impl Fault {
     /// What its code or type means: the format's own table first, then the common one.
     pub fn meaning(&self, own: &[(&str, &str)]) -> Option<String> {
         let names = [self.code.as_deref(), self.error_type.as_deref()];
-        let find = |table: &[(&str, &str)]| {
-            names.iter().flatten().find_map(|name| {
-                let entry = table.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
-                entry.map(|(_, meaning)| (*meaning).to_owned())
-            })
-        };
+        let find = |table| names.iter().flatten().find_map(|name| meaning_in(table, name));
         find(own).or_else(|| find(COMMON))
+    }
+}
+
+fn meaning_in(table: &[(&str, &str)], name: &str) -> Option<String> {
+    let entry = table.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+    entry.map(|(_, meaning)| (*meaning).to_owned())
+}
+
+impl Failure {
+    /// What an HTTP status of 400 and above says alone: for a body in which no format's error was found.
+    ///
+    /// ```
+    /// let failure = teeline_assembler::Failure::of_status(404, None);
+    /// assert_eq!(failure.message, "HTTP 404");
+    /// assert!(failure.meaning.is_some_and(|meaning| meaning.contains("does not exist")));
+    /// ```
+    pub fn of_status(status: u16, reason: Option<&str>) -> Self {
+        let code = status.to_string();
+        Self {
+            message: format!("HTTP {status} {}", reason.unwrap_or_default()).trim_end().to_owned(),
+            error_type: None,
+            meaning: meaning_in(COMMON, &code),
+            code: Some(code),
+            raw: RawValue::NULL.to_owned(),
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Readings to summaries, and what only the whole exchange can tell.
 
-use teeline_assembler::Reading;
+use teeline_assembler::{Failure, Reading};
 use teeline_finding::{Finding, Kind, Place, Severity};
 
 use crate::database::{IndexRow, SearchText};
@@ -193,6 +193,14 @@ pub(crate) fn judge(reading: &mut Reading, record: &Record) {
     }
     // Why it broke explains what else is missing, so it comes first. The others keep their order.
     reading.findings.sort_by_key(|finding| !matches!(finding.kind, Kind::ConnectionBroke { .. }));
+    if let Some(response) = record.response.as_ref().filter(|response| 400 <= response.status) {
+        // The body of a gateway's refusal is in no format, and some types have no meaning that is known.
+        let failure = Failure::of_status(response.status, response.reason.as_deref());
+        match &mut reading.error {
+            Some(error) => error.meaning = error.meaning.take().or(failure.meaning),
+            none => *none = Some(failure),
+        }
+    }
     if let Some(suggested) = base_url::suggestion(record) {
         let kind = Kind::BaseUrl { suggested };
         reading.findings.push(Finding { kind, place: Place::STREAM, count: 1 });

@@ -235,3 +235,37 @@ fn a_long_request_is_kept_to_its_bound() {
     assert!(request.body_truncated);
     assert_eq!(request.body.len(), 32 << 20);
 }
+
+#[test]
+fn a_refusal_has_an_error_with_its_meaning_whatever_its_body_is() {
+    let store = memory();
+    let mut feed = store.feed();
+    // The status's meaning stands in where neither the type nor the code has one (FORMATS.md, the errors' table).
+    let table: [(u16, &str, Option<(&str, &str)>); 5] = [
+        (404, r#"{"detail":"Not Found"}"#, Some(("HTTP 404", "does not exist"))),
+        (502, "<html>Bad Gateway</html>", Some(("HTTP 502", "gateway"))),
+        (503, "", Some(("HTTP 503", "try again later"))),
+        (403, r#"{"error":{"message":"m","type":"homemade"}}"#, Some(("m", "may not use"))),
+        (200, r#"{"detail":"fine"}"#, None),
+    ];
+    for (status, body, expected) in table {
+        let tap = store.recorder().begin(request("/openai/v1/chat/completions"));
+        tap.response(response(status, &[("content-type", "application/json")]));
+        tap.chunk(&Bytes::from_static(body.as_bytes()));
+        let id = finish(tap, Ending::Clean);
+        settled(&mut feed, id);
+        let reading = store.reading(id).unwrap();
+        let error = reading.error.as_ref();
+        let found = error.map(|error| (error.message.as_str(), error.meaning.as_deref()));
+        match (found, expected) {
+            (Some((message, Some(meaning))), Some((wanted, word))) => {
+                assert!(
+                    message == wanted && meaning.contains(word),
+                    "{status}: {message}: {meaning}"
+                );
+            }
+            (None, None) => {}
+            _ => panic!("{status}: {found:?}"),
+        }
+    }
+}
