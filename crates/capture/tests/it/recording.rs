@@ -238,10 +238,12 @@ fn a_long_request_is_kept_to_its_bound() {
 
 #[test]
 fn a_refusal_has_an_error_with_its_meaning_whatever_its_body_is() {
+    /// Message and a word of the meaning.
+    type Expected = Option<(&'static str, &'static str)>;
     let store = memory();
     let mut feed = store.feed();
     // The status's meaning stands in where neither the type nor the code has one (FORMATS.md, the errors' table).
-    let table: [(u16, &str, Option<(&str, &str)>); 5] = [
+    let table: [(u16, &str, Expected); 5] = [
         (404, r#"{"detail":"Not Found"}"#, Some(("HTTP 404", "does not exist"))),
         (502, "<html>Bad Gateway</html>", Some(("HTTP 502", "gateway"))),
         (503, "", Some(("HTTP 503", "try again later"))),
