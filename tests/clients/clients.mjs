@@ -71,6 +71,21 @@ const clients = {
     const config = ["-c", "model_provider=teeline", "-c", `model_providers.teeline=${provider}`];
     tool("codex", ["exec", "--skip-git-repo-check", "-C", tmpdir(), ...config, "Say hello."], {});
   },
+  async continue() {
+    const own = home();
+    const model = { name: "m", provider: "openai", model: "gpt-4o-mini", apiKey: process.env.OPENAI_API_KEY, apiBase: `http://${proxy}/openai/v1`, roles: ["chat"] };
+    // JSON is YAML.
+    writeFileSync(join(own, "config.yaml"), JSON.stringify({ name: "t", version: "0.0.1", schema: "v1", models: [model] }));
+    tool("cn", ["-p", "Say hello.", "--config", join(own, "config.yaml")], { HOME: own });
+  },
+  async opencode() {
+    const own = home();
+    const provider = { openai: { options: { baseURL: `http://${proxy}/openai/v1` } } };
+    writeFileSync(join(own, "opencode.json"), JSON.stringify({ provider, autoupdate: false, share: "disabled" }));
+    // Its list of models would come from its own server.
+    const env = { HOME: own, OPENCODE_CONFIG: join(own, "opencode.json"), OPENCODE_DISABLE_MODELS_FETCH: "1" };
+    tool("opencode", ["run", "-m", "openai/gpt-4o-mini", "Say hello."], env);
+  },
   async gemini_cli() {
     // Which way to sign in is asked at the first start; here it has been answered.
     const own = home();

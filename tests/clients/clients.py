@@ -36,6 +36,18 @@ def litellm():
         show(chunk.choices[0].delta.content)
 
 
+def aider():
+    import pathlib
+    import subprocess
+    import tempfile
+
+    tool = pathlib.Path(__file__).parent / ".venv-aider/bin/aider"
+    quiet = ["--no-git", "--yes-always", "--no-check-update", "--no-analytics", "--no-show-model-warnings"]
+    with tempfile.TemporaryDirectory() as home:
+        command = [tool, "--model", "openai/gpt-4o-mini", *quiet, "--exit", "--message", "Say hello."]
+        subprocess.run(command, check=True, cwd=home, env=os.environ | {"HOME": home}, timeout=120)
+
+
 def llm():
     import llm
 

@@ -48,6 +48,7 @@ impl Need {
                 let folder = crate::root().join("tests/clients");
                 let here = |program: &str| folder.join(program).is_file();
                 here(".venv/bin/litellm")
+                    && here(".venv-aider/bin/aider")
                     && here("node_modules/.bin/codex")
                     && answers("curl", &["--version"])
             }
