@@ -273,6 +273,7 @@ impl Assembly {
             terminated: frame.terminated,
             dispatched: frame.dispatched,
             effect: Some(draft.log.effect(draft.rules().unit)),
+            message: None,
         }
     }
 

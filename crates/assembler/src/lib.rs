@@ -158,8 +158,8 @@ pub use json::{Json, Object};
 pub use node::{Map, Node};
 pub use provenance::Added;
 pub use reading::{
-    Counts, Effect, Failure, Finish, FrameRow, Output, Reading, SCHEMA, Timing, ToolCall, Usage,
-    Verdict,
+    CloseFacts, Counts, Effect, Failure, Finish, FrameRow, MessageFacts, Output, Reading, SCHEMA,
+    SideFacts, Timing, ToolCall, Usage, Verdict, WebSocketFacts,
 };
 pub use response::{Fields, Items, Writer};
 pub use text::{Str, Text};

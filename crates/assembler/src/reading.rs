@@ -67,6 +67,48 @@ pub struct Reading {
     /// Only where asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub frames: Option<Vec<FrameRow>>,
+    /// Only of a WebSocket, whose frames are messages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub websocket: Option<WebSocketFacts>,
+}
+
+/// What both sides of a WebSocket sent.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct WebSocketFacts {
+    /// What the app sent.
+    pub from_app: SideFacts,
+    /// What the upstream sent.
+    pub from_upstream: SideFacts,
+    /// Who sent the first close frame: `app` or `upstream`; `None`: nobody did.
+    pub closed_by: Option<&'static str>,
+    /// The extensions that were agreed on, as the upstream named them.
+    pub extensions: Option<String>,
+    /// The subprotocol that was agreed on.
+    pub protocol: Option<String>,
+}
+
+/// What one side of a WebSocket sent.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct SideFacts {
+    /// Messages, control frames left out.
+    pub messages: u64,
+    /// Those of them whose payload is compressed, and not decoded.
+    pub compressed: u64,
+    /// Pings, pongs and closes.
+    pub control: u64,
+    /// Bytes, the frames' heads included.
+    pub bytes: u64,
+    /// The first close frame; `None` if it sent none.
+    pub close: Option<CloseFacts>,
+}
+
+/// A close frame.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct CloseFacts {
+    /// Its code, if it has one.
+    pub code: Option<u16>,
+    /// Its reason, `""` if it gives none.
+    pub reason: String,
 }
 
 /// An answer: a choice, a candidate, a message or a run.
@@ -215,6 +257,29 @@ pub struct FrameRow {
     /// What it did; `None` (left out) where only framing was asked for.
     #[serde(flatten)]
     pub effect: Option<Effect>,
+    /// Who sent it and how; `None` (left out) where it is no WebSocket message.
+    #[serde(flatten)]
+    pub message: Option<MessageFacts>,
+}
+
+/// What a row says of a WebSocket message beside what it says of every frame. Its `offset` and `length`
+/// are then bytes of its own direction.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct MessageFacts {
+    /// `from-app` or `from-upstream`.
+    pub direction: &'static str,
+    /// `text`, `binary`, `close`, `ping`, `pong`, `continuation` (of nothing) or `reserved`.
+    pub opcode: &'static str,
+    /// Bytes of its payload.
+    pub size: u64,
+    /// Frames that it was in.
+    pub fragments: u64,
+    /// Its payload is compressed, and not decoded.
+    pub compressed: bool,
+    /// The code of a close.
+    pub close_code: Option<u16>,
+    /// What of it RFC 6455 forbids.
+    pub faults: Vec<String>,
 }
 
 /// What a frame did to the reading.

@@ -62,6 +62,7 @@ impl<'a> View<'a> {
             counts: assembly.counts(),
             timing: assembly.clock.timing(usage.as_ref().and_then(|usage| usage.output_tokens)),
             frames: None,
+            websocket: None,
             outputs,
             usage,
         }

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
+use teeline_assembler::Verdict;
 
 use crate::{State, Summary, Timestamp, summary::EndedBy};
 
@@ -132,6 +133,48 @@ pub struct Moments {
     pub end_us: Option<u64>,
 }
 
+/// Exactly how an exchange ended: who, how, where and when.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct End {
+    /// Whose doing it was.
+    pub by: EndedBy,
+    /// In a word or two: `whole`; of an upstream `closed early`, `reset`, `reset (INTERNAL_ERROR)`, `timeout`; of
+    /// an app `closed`, `reset`, `reset CANCEL`, or `left` where no more is known; of teeline the KIND of its
+    /// answer, or `stopped`.
+    pub how: String,
+    /// The last frame that came whole or in part; `None`: none did.
+    pub frame: Option<u64>,
+    /// Bytes of the body that came, content coding and all: the end is behind them.
+    pub byte: u64,
+    /// Those of them that were written to the app's socket.
+    pub to_app: u64,
+    /// Milliseconds since the request's start.
+    pub after_ms: Option<f64>,
+    /// What the frames say beside it: whether what came is a whole stream.
+    pub verdict: Option<Verdict>,
+}
+
+impl End {
+    pub(crate) fn new(summary: &Summary, ending: &Ending, left: Option<&str>) -> Self {
+        let how = match ending {
+            Ending::Clean => "whole",
+            Ending::UpstreamBroke { how } => how,
+            Ending::ClientLeft => left.unwrap_or("left"),
+            Ending::Failed { kind, .. } => kind,
+            Ending::Interrupted => "stopped",
+        };
+        Self {
+            by: ending.by(),
+            how: how.to_owned(),
+            frame: summary.frames.checked_sub(1),
+            byte: summary.bytes,
+            to_app: summary.bytes_to_app,
+            after_ms: summary.duration_ms,
+            verdict: summary.verdict,
+        }
+    }
+}
+
 /// All of a capture but the response's body and its reading.
 #[derive(Clone, Debug)]
 pub struct Exchange {
@@ -145,6 +188,19 @@ pub struct Exchange {
     pub moments: Moments,
     /// How it ended; `None` while it is open.
     pub ending: Option<Ending>,
+    /// The same exactly, once its reading is final.
+    pub end: Option<End>,
+}
+
+impl Exchange {
+    /// Both sides have agreed to speak WebSocket: the request's body is what the app sent then, in frames.
+    pub fn is_websocket(&self) -> bool {
+        let upgrade = |(name, value): &(String, String)| {
+            name.eq_ignore_ascii_case("upgrade") && value.trim().eq_ignore_ascii_case("websocket")
+        };
+        let answer = self.response.as_ref();
+        answer.is_some_and(|answer| answer.status == 101 && answer.headers.iter().any(upgrade))
+    }
 }
 
 /// A piece of a captured body.

@@ -51,6 +51,7 @@ impl Intake {
             record.response.get_or_insert_default().trailers = trailers;
         }
         record.ending.clone_from(&pending.ending);
+        record.left.clone_from(&pending.left);
         true
     }
 

@@ -30,6 +30,7 @@ mod batch;
 mod cache;
 mod checkpoint;
 mod coding;
+mod conversation;
 mod database;
 mod error;
 mod exchange;
@@ -66,8 +67,8 @@ mod writer;
 
 pub use error::StoreError;
 pub use exchange::{
-    Ending, Exchange, Import, Moments, Piece, RequestHead, RequestView, ResponseHead, ResponseView,
-    StoredChunk,
+    End, Ending, Exchange, Import, Moments, Piece, RequestHead, RequestView, ResponseHead,
+    ResponseView, StoredChunk,
 };
 pub use frames::FrameMark;
 pub use id::{CaptureId, IdError};

@@ -238,5 +238,6 @@ pub(crate) fn unread(record: &Record, why: &str) -> Reading {
         counts: Counts { bytes: record.bytes, ..Counts::default() },
         timing: None,
         frames: None,
+        websocket: None,
     }
 }

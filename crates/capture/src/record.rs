@@ -28,6 +28,8 @@ pub(crate) struct Record {
     pub(crate) sha256: Option<String>,
     pub(crate) lost: Lost,
     pub(crate) ending: Option<Ending>,
+    /// How the app left, where it did and that is known.
+    pub(crate) left: Option<String>,
     /// The body has no times: it was imported without.
     pub(crate) untimed: bool,
     /// The body is kept with its content coding undone: of an error, so that secrets in it are masked, and of
@@ -53,6 +55,21 @@ impl Record {
     /// A request header's value; several are joined as HTTP has it.
     pub(crate) fn request_header(&self, name: &str) -> Option<String> {
         header(&self.headers, name)
+    }
+
+    /// Both sides have agreed to speak WebSocket (RFC 6455, section 4).
+    pub(crate) fn is_websocket(&self) -> bool {
+        let names = |upgrade: String| upgrade.trim().eq_ignore_ascii_case("websocket");
+        self.status() == Some(101) && self.response_header("upgrade").is_some_and(names)
+    }
+
+    /// Its messages may be compressed (RFC 7692).
+    pub(crate) fn agreed_on_deflate(&self) -> bool {
+        let extensions = self.response_header("sec-websocket-extensions").unwrap_or_default();
+        extensions.split(',').any(|extension| {
+            let name = extension.split(';').next().unwrap_or_default().trim();
+            name.eq_ignore_ascii_case("permessage-deflate")
+        })
     }
 
     pub(crate) fn status(&self) -> Option<u16> {

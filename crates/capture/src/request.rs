@@ -42,6 +42,34 @@ impl Asked {
     }
 }
 
+/// The members of a JSON object in order, those of equal name all; `None` if it is no object.
+pub(crate) fn members(json: &str) -> Option<Vec<(String, &RawValue)>> {
+    struct Members;
+    impl<'de> serde::de::Visitor<'de> for Members {
+        type Value = Vec<(String, &'de RawValue)>;
+
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("an object")
+        }
+
+        fn visit_map<A: serde::de::MapAccess<'de>>(
+            self,
+            mut map: A,
+        ) -> Result<Self::Value, A::Error> {
+            let mut members = Vec::new();
+            while let Some(member) = map.next_entry()? {
+                members.push(member);
+            }
+            Ok(members)
+        }
+    }
+    if !json.trim_start().starts_with('{') {
+        return None;
+    }
+    let mut deserializer = serde_json::Deserializer::from_str(json);
+    serde::Deserializer::deserialize_map(&mut deserializer, Members).ok()
+}
+
 fn object(json: &str) -> Option<Object<'_>> {
     // Not derived: of a key that is there twice the last one counts, as with every client's parser.
     let mut deserializer = serde_json::Deserializer::from_str(json);

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use teeline_assembler::Reading;
 
+use crate::conversation::Conversation;
 use crate::database::SearchText;
 use crate::inner::Inner;
 use crate::live::{Live, Progress};
@@ -13,6 +14,7 @@ use crate::reading::{Reader, unread};
 use crate::record::Record;
 use crate::request::Asked;
 use crate::stream::lock;
+use crate::summarise::Shown;
 use crate::{Ending, Piece, StoreError, Summary, summarise};
 
 /// Segments that are read at a turn: others wait, too.
@@ -28,6 +30,8 @@ const SAVE_EVERY: Duration = Duration::from_secs(1);
 #[derive(Default)]
 pub(crate) struct Session {
     reader: Option<Box<Reader>>,
+    /// In place of the reader, of a WebSocket.
+    conversation: Option<Box<Conversation>>,
     /// The stored body's next byte.
     position: u64,
     asked: Option<Asked>,
@@ -74,6 +78,12 @@ impl Session {
         }
         self.ask(live, progress, inner)?;
         let record = &progress.record;
+        if record.is_websocket() {
+            let conversation = self.conversation(live, record);
+            let reached = conversation.advance(&inner.database, live.seq, record, TURN)?;
+            self.position = conversation.bytes();
+            return Ok(if reached { Turn::Reached } else { Turn::More });
+        }
         let segments =
             Segments::response(Arc::clone(&inner.database), live.seq, Arc::clone(record));
         let mut segments = segments.from(self.position);
@@ -86,6 +96,11 @@ impl Session {
             self.position = segments.position();
         }
         Ok(Turn::More)
+    }
+
+    fn conversation(&mut self, live: &Live, record: &Record) -> &mut Conversation {
+        self.conversation
+            .get_or_insert_with(|| Box::new(Conversation::new(record, live.started_at, false)))
     }
 
     fn take(&mut self, live: &Live, record: &Record, pieces: &mut Vec<Piece>) {
@@ -115,6 +130,7 @@ impl Session {
     /// Reading failed for good: the capture is kept and says so.
     pub(crate) fn give_up(&mut self, why: String) {
         self.reader = None;
+        self.conversation = None;
         self.broken = Some(why);
     }
 
@@ -136,17 +152,12 @@ impl Session {
     /// The capture as it stands, and whether it is to be written.
     pub(crate) fn snapshot(&mut self, live: &Live, progress: &Progress) -> Snapshot {
         let begun = Instant::now();
-        let reading = match (&self.reader, &self.broken) {
-            (Some(reader), _) => Some(reader.reading()),
-            (None, Some(why)) => Some(unread(&progress.record, why)),
-            (None, None) => None,
+        let reading = match &self.broken {
+            Some(why) => Some(unread(&progress.record, why)),
+            None => self.reading(),
         };
-        let summary = summarise::open(
-            &live.summary(),
-            progress,
-            self.asked.as_ref(),
-            reading.as_ref().map(|reading| (reading, self.reader.as_deref())),
-        );
+        let shown = reading.as_ref().map(|reading| (reading, self.shown()));
+        let summary = summarise::open(&live.summary(), progress, self.asked.as_ref(), shown);
         let save = self.saved.is_none_or(|saved| SAVE_EVERY <= saved.elapsed());
         if save {
             self.saved = Some(begun);
@@ -166,49 +177,52 @@ impl Session {
     pub(crate) fn finish(&mut self, live: &Live, progress: &Progress, inner: &Inner) -> Final {
         let record = &progress.record;
         let ending = record.ending.clone().unwrap_or(Ending::Interrupted);
-        let reader = match self.broken {
-            Some(_) => None,
-            None => Some(self.read_to_end(live, record, &ending, inner)),
+        let whole = match (&self.broken, record.is_websocket()) {
+            (Some(why), _) => Some(unread(record, why)),
+            (None, true) => {
+                self.conversation(live, record).finish(record, &ending);
+                self.reading()
+            }
+            (None, false) => {
+                self.read_to_end(live, record, &ending, inner);
+                self.reading()
+            }
         };
-        let mut reading = match (&reader, &self.broken) {
-            (Some(reader), _) => reader.reading(),
-            (None, why) => unread(record, why.as_deref().unwrap_or_default()),
-        };
+        let mut reading = whole.unwrap_or_else(|| unread(record, "it was not begun"));
         let asked = self.asked.get_or_insert_default();
         // The try before may have failed only since.
         asked.retry = lock(&inner.retries).of(live.id);
+        let asked = asked.clone();
         summarise::judge(&mut reading, record);
-        let read = (&reading, reader.as_deref());
-        let summary = summarise::ended(&live.summary(), progress, &ending, asked, read);
-        let search = summarise::search_text(&reading, asked);
+        let read = (&reading, self.shown());
+        let summary = summarise::ended(&live.summary(), progress, &ending, &asked, read);
+        let said = self.conversation.as_ref().map(|conversation| conversation.said());
+        let search = summarise::search_text(&reading, &asked, said);
+        (self.reader, self.conversation) = (None, None);
         self.finished = true;
         Final { summary, reading, search }
     }
 
-    fn read_to_end(
-        &mut self,
-        live: &Live,
-        record: &Arc<Record>,
-        ending: &Ending,
-        inner: &Inner,
-    ) -> Box<Reader> {
+    fn read_to_end(&mut self, live: &Live, record: &Arc<Record>, ending: &Ending, inner: &Inner) {
         let segments =
             Segments::response(Arc::clone(&inner.database), live.seq, Arc::clone(record));
         let mut missing = Vec::new();
         segments.from(self.position).finish(&mut missing);
         self.take(live, record, &mut missing);
-        let streamed = self.asked.as_ref().and_then(|asked| asked.streamed);
-        let mut reader = self
-            .reader
-            .take()
-            .unwrap_or_else(|| Box::new(Reader::new(record, live.started_at, streamed, false)));
-        reader.finish(ending);
-        reader
+        if let Some(reader) = &mut self.reader {
+            reader.finish(ending);
+        }
     }
 
     /// The reading as it stands.
     pub(crate) fn reading(&self) -> Option<Reading> {
-        self.reader.as_ref().map(|reader| reader.reading())
+        let said = self.conversation.as_ref().map(|conversation| conversation.reading());
+        said.or_else(|| self.reader.as_ref().map(|reader| reader.reading()))
+    }
+
+    fn shown(&self) -> Option<Shown> {
+        let said = self.conversation.as_deref().map(Shown::from);
+        said.or_else(|| self.reader.as_deref().map(Shown::from))
     }
 }
 

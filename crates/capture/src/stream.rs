@@ -172,10 +172,15 @@ impl Hub {
 
 /// What waits for the writer.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "facts that do not depend on each other")]
 pub(crate) struct Pending {
     pub(crate) request: Batch,
     pub(crate) body: Batch,
     request_bytes: u64,
+    /// Another protocol is spoken: what the app sends is half of the conversation, and kept whole.
+    pub(crate) tunnel: bool,
+    /// When the last piece came of a tunnel.
+    last_us: u64,
     pub(crate) request_truncated: bool,
     pub(crate) request_whole: Option<bool>,
     /// The capture is final: what still comes is dropped.
@@ -188,6 +193,8 @@ pub(crate) struct Pending {
     pub(crate) informational: Vec<u16>,
     pub(crate) moments: Moments,
     pub(crate) ending: Option<Ending>,
+    /// How the app left.
+    pub(crate) left: Option<String>,
     pub(crate) changed: bool,
 }
 
@@ -209,6 +216,16 @@ pub(crate) struct Stream {
 }
 
 impl Pending {
+    /// The time of a piece that comes now. In a tunnel no two are the same, so that the order of what both
+    /// sides say is kept.
+    fn stamp(&mut self, now: u64) -> u64 {
+        if self.tunnel {
+            self.last_us = now.max(self.last_us + 1);
+            return self.last_us;
+        }
+        now
+    }
+
     /// Whether a request's body came in part and its end is not known.
     pub(crate) fn request_is_open(&self) -> bool {
         0 < self.request_bytes && self.request_whole.is_none()
@@ -263,7 +280,7 @@ impl Stream {
             let from = pending.bytes;
             pending.bytes += chunk.len() as u64;
             if self.reserve(chunk.len()) {
-                let at = self.micros();
+                let at = pending.stamp(self.micros());
                 pending.body.push(from, at, chunk);
             } else {
                 let to = pending.bytes;
@@ -287,10 +304,11 @@ impl Stream {
             if pending.sealed || pending.request_truncated {
                 return;
             }
-            let room = usize::try_from(REQUEST_BODY.saturating_sub(pending.request_bytes));
+            let most = if pending.tunnel { u64::MAX } else { REQUEST_BODY };
+            let room = usize::try_from(most.saturating_sub(pending.request_bytes));
             let kept = chunk.slice(..chunk.len().min(room.unwrap_or(usize::MAX)));
             if !kept.is_empty() && self.reserve(kept.len()) {
-                let (from, at) = (pending.request_bytes, self.micros());
+                let (from, at) = (pending.request_bytes, pending.stamp(self.micros()));
                 pending.request.push(from, at, &kept);
                 pending.request_bytes += kept.len() as u64;
                 pending.request_truncated = kept.len() < chunk.len();

@@ -3,6 +3,7 @@
 use teeline_assembler::{Failure, Reading};
 use teeline_finding::{Finding, Kind, Place, Severity};
 
+use crate::conversation::Conversation;
 use crate::database::{IndexRow, SearchText};
 use crate::live::Progress;
 use crate::reading::Reader;
@@ -20,6 +21,9 @@ const ANSWER: usize = 40 << 10;
 const REASONING: usize = 8 << 10;
 const TOOLS: usize = 8 << 10;
 const REQUEST: usize = 8 << 10;
+
+/// No text yet.
+const NO_SPARK: Spark = Spark { slot_ms: 25, bytes: Vec::new() };
 
 /// A capture that has just begun.
 pub(crate) fn start(id: CaptureId, record: &Record, started_at: Timestamp) -> Summary {
@@ -51,7 +55,7 @@ pub(crate) fn start(id: CaptureId, record: &Record, started_at: Timestamp) -> Su
         end_reason: None,
         sha256: None,
         bytes_to_app: 0,
-        spark: Spark { slot_ms: 25, bytes: Vec::new() },
+        spark: NO_SPARK,
         retry: None,
         retry_of: None,
     }
@@ -62,7 +66,7 @@ pub(crate) fn open(
     before: &Summary,
     progress: &Progress,
     asked: Option<&Asked>,
-    read: Option<(&Reading, Option<&Reader>)>,
+    read: Option<(&Reading, Option<Shown>)>,
 ) -> Summary {
     let mut summary = before.clone();
     summary.status = progress.record.status();
@@ -73,12 +77,12 @@ pub(crate) fn open(
         summary.retry = asked.retry.map(|retry| retry.number);
         summary.retry_of = asked.retry.and_then(|retry| retry.of);
     }
-    if let Some((reading, reader)) = read {
+    if let Some((reading, shown)) = read {
         add_reading(&mut summary, reading);
-        if let Some(reader) = reader {
-            summary.preview = reader.preview();
-            summary.frames = reader.counts().frames;
-            summary.spark = spark(reader);
+        if let Some(shown) = shown {
+            summary.preview = shown.preview;
+            summary.frames = shown.frames;
+            summary.spark = shown.spark;
         }
         // Not known yet: detection may be waiting for more.
         summary.format = summary.format.filter(|format| format != "unknown");
@@ -92,14 +96,14 @@ pub(crate) fn ended(
     progress: &Progress,
     ending: &Ending,
     asked: &Asked,
-    (reading, reader): (&Reading, Option<&Reader>),
+    (reading, shown): (&Reading, Option<Shown>),
 ) -> Summary {
     let record = &progress.record;
     let mut summary = open(before, progress, Some(asked), None);
     add_reading(&mut summary, reading);
-    if let Some(reader) = reader {
-        summary.preview = reader.preview();
-        summary.spark = spark(reader);
+    if let Some(shown) = shown {
+        summary.preview = shown.preview;
+        summary.spark = shown.spark;
     }
     if summary.streamed.is_none() && 0 < progress.bytes {
         summary.streamed = Some(false);
@@ -107,7 +111,7 @@ pub(crate) fn ended(
     summary.state = ending.state();
     summary.verdict = Some(reading.verdict);
     summary.ended_by = Some(ending.by());
-    summary.end_reason = end_reason(ending, reading);
+    summary.end_reason = end_reason(ending, record, reading);
     summary.sha256.clone_from(&record.sha256);
     if let Some(end) = record.moments.end_us {
         summary.ended_at = Some(summary.started_at.plus_micros(end));
@@ -125,6 +129,9 @@ fn add_reading(summary: &mut Summary, reading: &Reading) {
     // A body that did not come has no framing, whatever would be assumed of it.
     if let Some(framing) = reading.framing.filter(|_| 0 < reading.counts.bytes) {
         summary.streamed = Some(framing != "json");
+    }
+    if reading.websocket.is_some() {
+        summary.streamed = Some(true);
     }
     summary.frames = reading.counts.frames;
     let timing = reading.timing.unwrap_or_default();
@@ -156,9 +163,33 @@ fn count(findings: &[Finding]) -> FindingCounts {
     }
 }
 
-fn spark(reader: &Reader) -> Spark {
-    let spark = reader.spark();
-    Spark { slot_ms: spark.slot_ms(), bytes: spark.bytes().to_vec() }
+/// What a list shows of a body beside its reading.
+pub(crate) struct Shown {
+    preview: String,
+    frames: u64,
+    spark: Spark,
+}
+
+impl From<&Reader> for Shown {
+    fn from(reader: &Reader) -> Self {
+        let spark = reader.spark();
+        Self {
+            preview: reader.preview(),
+            frames: reader.counts().frames,
+            spark: Spark { slot_ms: spark.slot_ms(), bytes: spark.bytes().to_vec() },
+        }
+    }
+}
+
+impl From<&Conversation> for Shown {
+    fn from(conversation: &Conversation) -> Self {
+        Self {
+            preview: conversation.preview().to_owned(),
+            frames: conversation.frames(),
+            // There is no answer that grows.
+            spark: NO_SPARK,
+        }
+    }
 }
 
 fn millis(micros: u64) -> f64 {
@@ -169,16 +200,19 @@ fn millis(micros: u64) -> f64 {
 }
 
 /// How it ended, in a few words; `None` after a clean end.
-fn end_reason(ending: &Ending, reading: &Reading) -> Option<String> {
-    let place = match (reading.counts.frames, reading.counts.bytes) {
+fn end_reason(ending: &Ending, record: &Record, reading: &Reading) -> Option<String> {
+    let place = match (reading.counts.frames, record.bytes) {
         (0, 0) => "before the first byte".to_owned(),
         (0, bytes) => format!("after {bytes} bytes"),
-        (frames, _) => format!("after frame {}", frames - 1),
+        (frames, bytes) => format!("after frame {} and {bytes} bytes", frames - 1),
     };
     match ending {
         Ending::Clean => None,
         Ending::UpstreamBroke { how } => Some(format!("{how} {place}")),
-        Ending::ClientLeft => Some(format!("left {place}")),
+        Ending::ClientLeft => Some(match &record.left {
+            Some(how) => format!("left ({how}) {place}"),
+            None => format!("left {place}"),
+        }),
         Ending::Failed { kind, message } if message.is_empty() => Some(kind.clone()),
         Ending::Failed { kind, message } => Some(format!("{kind}: {message}")),
         Ending::Interrupted => Some(format!("teeline stopped {place}")),
@@ -219,8 +253,15 @@ pub(crate) fn index(reading: Option<&Reading>) -> IndexRow {
 }
 
 /// What is searched for words.
-pub(crate) fn search_text(reading: &Reading, asked: &Asked) -> SearchText {
+pub(crate) fn search_text(
+    reading: &Reading,
+    asked: &Asked,
+    said: Option<(&str, &str)>,
+) -> SearchText {
     let mut text = SearchText::default();
+    let (app, upstream) = said.unwrap_or_default();
+    add(&mut text.answer, upstream, ANSWER);
+    add(&mut text.request, app, REQUEST);
     for output in &reading.outputs {
         add(&mut text.answer, &output.text, ANSWER);
         add(&mut text.answer, &output.refusal, ANSWER);

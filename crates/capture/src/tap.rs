@@ -13,6 +13,9 @@ use crate::{CaptureId, Ending, RequestHead, ResponseHead};
 /// More 1xx responses than these are not listed.
 const INFORMATIONAL: usize = 16;
 
+/// The status after which another protocol is spoken.
+const SWITCHING_PROTOCOLS: u16 = 101;
+
 /// Begins captures. Cheap to clone.
 #[derive(Clone)]
 pub struct Recorder {
@@ -142,6 +145,7 @@ impl Tap {
         }));
         stream.change(|pending, at| {
             pending.moments.response_us = Some(at);
+            pending.tunnel = head.status == SWITCHING_PROTOCOLS;
             let response = pending.response.get_or_insert_default();
             response.status = head.status;
             response.reason = head.reason.map(|reason| stream.secrets.mask_text(&reason));
@@ -172,6 +176,14 @@ impl Tap {
         }));
         stream.change(|pending, _| pending.trailers = kept.ok());
         drop(trailers);
+    }
+
+    /// The app went away, in a word or two: `closed`, `reset`, `reset CANCEL`. To be told before the end, which
+    /// it does not make; the first word counts.
+    pub fn left(&self, how: &str) {
+        if let Some(stream) = self.stream() {
+            stream.change(|pending, _| _ = pending.left.get_or_insert_with(|| how.to_owned()));
+        }
     }
 
     /// The exchange ended so. The first ending counts; without one, the drop of the last clone says

@@ -5,6 +5,7 @@ import { fill, h } from "./dom.js";
 import { number, seconds } from "./format.js";
 import { stateMark } from "./marks.js";
 import { OutputView } from "./output.js";
+import { websocketWords } from "./websocket.js";
 import { meaningOf, t } from "./words.js";
 
 /** Side by side up to this many choices, then a row of tabs. */
@@ -86,6 +87,7 @@ export class Answer {
     const nothing = reading.outputs.every((output) => output.parts.length === 0);
     let words = "";
     if (reading.error) words = "";
+    else if (reading.websocket) words = websocketWords(reading.websocket);
     else if (reading.format === "unknown" && !open) words = t("answer.unknown");
     else if (nothing) words = t(open ? "answer.nothing-yet" : "answer.none");
     this.note.hidden = !words;

@@ -271,6 +271,18 @@ export const FINDINGS = {
     why: "正文一阵一阵地出现：途中有东西在攒着流。",
     advice: "关闭网关和代理的响应缓冲。",
   },
+  "websocket-fault": {
+    title: "WebSocket 协议错误",
+    sentence: ({ sender, fault }) => `来自${sender === "app" ? "应用" : "上游"}：${fault}。`,
+    why: "遵守 RFC 6455 的一端遇到它会断开连接，代码多为 1002 或 1007。",
+    advice: "看写出这一帧的库或网关；被截断的部分随连接一起丢失了。",
+  },
+  "websocket-compressed": {
+    title: "压缩的消息",
+    sentence: ({ messages }) => `${number(messages)} 条消息是压缩的（permessage-deflate）；只计数，不解码。`,
+    why: "应用照常读到它们；只是这里不能显示它们的文本。",
+    advice: "要看到它们，让客户端不要求压缩：从 `Sec-WebSocket-Extensions` 里去掉 `permessage-deflate`。",
+  },
 };
 
 /** A finding's sentence; `null` for one that is not known here. */

@@ -126,7 +126,9 @@ export class OpenedFrame {
   async #raw() {
     const raw = await this.source.raw(this.frame);
     if (!raw) return t("frames.loading");
-    this.range.textContent = t("frames.range", { from: number(raw.offset), to: number(raw.offset + raw.length) });
+    if (raw.bytes === null) return h("span", { class: "dim" }, t("frames.not-decoded"));
+    if (raw.size !== undefined) this.range.textContent = t("frames.payload", { n: number(raw.size) });
+    else this.range.textContent = t("frames.range", { from: number(raw.offset), to: number(raw.offset + raw.length) });
     const lines = linesOf(raw.bytes);
     const cut = raw.bytes.length < raw.length;
     const nodes = lines.map((line, i) =>

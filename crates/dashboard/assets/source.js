@@ -217,11 +217,19 @@ export class StoredFrames extends Frames {
   async raw(i) {
     const row = await this.#rowSoon(i);
     if (!row) return null;
+    if (row.direction) return this.#message(i, row);
     const next = i + 1 < this.count ? await this.#rowSoon(i + 1) : null;
     const length = next ? next.offset - row.offset : row.length + 4;
     const bytes = await api.bytes(this.id, row.offset, Math.min(length, RAW_SHOWN));
     // After the last frame there may be fewer bytes than asked for.
     return { bytes, offset: row.offset, line: row.line, length: length > RAW_SHOWN ? length : bytes.length };
+  }
+
+  /** What a WebSocket message says: its bytes are framed, and the app's are masked. */
+  async #message(i, row) {
+    const data = (await this.whole(i))?.data ?? null;
+    const bytes = data === null ? null : new TextEncoder().encode(data);
+    return { bytes, offset: row.offset, line: 1, length: bytes?.length ?? 0, size: row.size };
   }
 
   matches(q, signal) {

@@ -2,6 +2,7 @@
 import { NEVER, duration, size } from "./format.js";
 import { stateOf, stateOfVerdict } from "./marks.js";
 import { howBroken } from "./reason.js";
+import { websocketWords } from "./websocket.js";
 import { sentenceOf, t } from "./words.js";
 
 /** Characters as people count them: a pair of surrogates is one. */
@@ -42,6 +43,7 @@ function answerWords({ choices, characters: n, calls }) {
 }
 
 function finishedWords(reading, counts) {
+  if (reading.websocket) return [{ text: websocketWords(reading.websocket) }];
   if (reading.format === "unknown") return [{ text: t("verdict.not-a-stream", { size: size(reading.counts.bytes) }) }];
   const found = amounts(reading);
   const pieces = [{ text: `${answerWords(found)}${t("verdict.then")}` }];

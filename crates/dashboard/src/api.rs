@@ -8,7 +8,7 @@ use http::{StatusCode, header};
 use serde::{Deserialize, Serialize};
 use teeline_assembler::Reading;
 use teeline_capture::{
-    CaptureId, Ending, Moments, Query, RequestView, ResponseView, Store, Summary,
+    CaptureId, End, Ending, Moments, Query, RequestView, ResponseView, Store, Summary,
 };
 use teeline_finding::{Severity, catalogue};
 
@@ -74,6 +74,7 @@ struct Capture<'a> {
     reading: &'a Reading,
     moments: Moments,
     ending: Option<Ending>,
+    end: Option<End>,
 }
 
 /// `GET /api/captures/{id}`
@@ -90,6 +91,7 @@ pub(crate) async fn capture(state: State, Path(id): Path<String>) -> Result<Resp
             reading: &reading,
             moments: exchange.moments,
             ending: exchange.ending,
+            end: exchange.end,
         })?)
     });
     Ok(json(body.await?))

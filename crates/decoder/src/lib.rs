@@ -1,4 +1,5 @@
-//! Bytes to frames: server-sent events, NDJSON, JSON arrays, plain JSON, AWS event streams.
+//! Bytes to frames: server-sent events, NDJSON, JSON arrays, plain JSON, AWS event streams. What the two sides of a
+//! [`websocket`] say is read by a module of its own, since it has two directions.
 //!
 //! A [`Decoder`] does no input or output: the chunks of a body go in as they come, frames and findings come out, and any
 //! chunking gives the same ones. It reads what the WHATWG's `EventSource` reads and says, in findings, what a stricter
@@ -44,6 +45,7 @@ mod sse;
 mod stamp;
 mod text;
 mod unstamp;
+pub mod websocket;
 
 pub use decoder::{Counts, Decoder, FRAME_BOUND, Options};
 pub use frame::{Data, Frame, Framing, Stamp};

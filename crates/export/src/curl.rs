@@ -25,23 +25,31 @@ const REDACTED_IN_URL: &str = "REDACTED-";
 pub(crate) fn command(exchange: &Exchange) -> String {
     let request = &exchange.request;
     let mut command = String::new();
-    if request.body_truncated {
+    let websocket = exchange.is_websocket();
+    if request.body_truncated && !websocket {
         command.push_str("# The body below is not whole: it was longer than what is kept.\n");
     }
     // `-N`: a stream is shown as it comes.
     let _ = write!(command, "curl -N {}", quoted_url(&request.url));
-    let implied = if request.body.is_empty() { "GET" } else { "POST" };
+    // What the app said after the switch is no body.
+    let body = if websocket { "" } else { request.body.as_str() };
+    let implied = if body.is_empty() { "GET" } else { "POST" };
+    if websocket {
+        command.push_str(" --http1.1");
+    }
     if request.method != implied {
         let _ = write!(command, " \\\n  -X {}", quoted(&request.method));
     }
     for (name, value) in &request.headers {
-        if !LEFT_OUT.contains(&name.to_ascii_lowercase().as_str()) {
+        let name_in_lower_case = name.to_ascii_lowercase();
+        let upgrade = websocket && name_in_lower_case == "connection";
+        if upgrade || !LEFT_OUT.contains(&name_in_lower_case.as_str()) {
             let header = quoted_header(name, value, &exchange.summary.upstream);
             let _ = write!(command, " \\\n  -H {header}");
         }
     }
-    if !request.body.is_empty() {
-        let _ = write!(command, " \\\n  --data-raw {}", quoted(&request.body));
+    if !body.is_empty() {
+        let _ = write!(command, " \\\n  --data-raw {}", quoted(body));
     }
     command.push('\n');
     command

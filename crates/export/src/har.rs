@@ -37,6 +37,9 @@ struct Entry {
     response: Response,
     cache: Empty,
     timings: Timings,
+    /// As browsers write it.
+    #[serde(rename = "_webSocketMessages", skip_serializing_if = "Option::is_none")]
+    messages: Option<Vec<SocketMessage>>,
     /// Fields of one's own begin with an underscore.
     #[serde(rename = "_teeline")]
     teeline: Own,
@@ -119,6 +122,17 @@ struct Own {
     frames: Vec<FrameTime>,
 }
 
+/// A WebSocket message, in the field that browsers have for them.
+#[derive(Serialize)]
+struct SocketMessage {
+    #[serde(rename = "type")]
+    direction: &'static str,
+    /// Seconds since 1970.
+    time: f64,
+    opcode: u8,
+    data: String,
+}
+
 #[derive(Serialize)]
 struct FrameTime {
     index: u64,
@@ -136,9 +150,11 @@ pub(crate) fn write(store: &Store, id: CaptureId, out: &mut dyn Write) -> Result
             body.extend_from_slice(&chunk.bytes);
         }
     }
-    let frames = all_rows(store, id)?.into_iter().map(frame_time).collect();
+    let rows = all_rows(store, id)?;
+    let messages = exchange.is_websocket().then(|| socket_messages(&exchange, &rows));
+    let frames = rows.into_iter().map(frame_time).collect();
     let creator = Creator { name: "teeline", version: env!("CARGO_PKG_VERSION") };
-    let log = Log { version: "1.2", creator, entries: [entry(&exchange, &body, frames)] };
+    let log = Log { version: "1.2", creator, entries: [entry(&exchange, &body, frames, messages)] };
     serde_json::to_writer(&mut *out, &Document { log }).map_err(std::io::Error::from)?;
     Ok(out.write_all(b"\n")?)
 }
@@ -153,7 +169,33 @@ fn frame_time(row: FrameRow) -> FrameTime {
     }
 }
 
-fn entry(exchange: &Exchange, body: &[u8], frames: Vec<FrameTime>) -> Entry {
+/// Texts and what is binary; browsers list no control frames.
+fn socket_messages(exchange: &Exchange, rows: &[FrameRow]) -> Vec<SocketMessage> {
+    #[expect(clippy::cast_precision_loss, reason = "microseconds of this century are below 2^53")]
+    let start = exchange.summary.started_at.as_micros() as f64 / 1_000_000.0;
+    let message = |row: &FrameRow| {
+        let facts = row.message.as_ref()?;
+        let opcode = match facts.opcode {
+            "text" => 1,
+            "binary" => 2,
+            _ => return None,
+        };
+        Some(SocketMessage {
+            direction: if facts.direction == "from-app" { "send" } else { "receive" },
+            time: start + row.at_ms.unwrap_or_default() / 1000.0,
+            opcode,
+            data: row.data.clone().unwrap_or_default(),
+        })
+    };
+    rows.iter().filter_map(message).collect()
+}
+
+fn entry(
+    exchange: &Exchange,
+    body: &[u8],
+    frames: Vec<FrameTime>,
+    messages: Option<Vec<SocketMessage>>,
+) -> Entry {
     let summary = &exchange.summary;
     let timings = timings(exchange);
     Entry {
@@ -163,6 +205,7 @@ fn entry(exchange: &Exchange, body: &[u8], frames: Vec<FrameTime>) -> Entry {
         response: response(exchange, body),
         cache: Empty {},
         timings,
+        messages,
         teeline: Own {
             id: summary.id.to_string(),
             upstream: summary.upstream.clone(),
@@ -209,7 +252,7 @@ fn request(exchange: &Exchange) -> Request {
                 NameValue { name: name.to_owned(), value: value.to_owned() }
             })
             .collect(),
-        post_data: (!request.body.is_empty()).then(|| PostData {
+        post_data: (!request.body.is_empty() && !exchange.is_websocket()).then(|| PostData {
             mime_type: header(&request.headers, "content-type"),
             params: [],
             text: request.body.clone(),

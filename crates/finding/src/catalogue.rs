@@ -522,6 +522,24 @@ catalogue! {
     } = "coalesced", Note, "{frames} frames arrived in one read.";
     why "Text appears in bursts: something on the way holds the stream back.";
     advice "Switch off response buffering in gateways and proxies.";
+
+    /// One side of a WebSocket sent what RFC 6455 forbids, or its bytes end within a message.
+    WebsocketFault {
+        /// Who sent it: `app` or `upstream`.
+        sender: String,
+        /// What is wrong.
+        fault: String,
+    } = "websocket-fault", Error, "From the {sender}: {fault}.";
+    why "An endpoint that keeps to RFC 6455 fails the connection at it, mostly with the close code 1002 or 1007.";
+    advice "Look at the library or the gateway that wrote the frame; what is cut off was lost with the connection.";
+
+    /// The two sides of a WebSocket have agreed on `permessage-deflate`, and messages are compressed.
+    WebsocketCompressed {
+        /// How many messages.
+        messages: u64,
+    } = "websocket-compressed", Note, "{messages} messages are compressed (permessage-deflate); they are counted and not decoded.";
+    why "The app reads them as ever; only here their text cannot be shown.";
+    advice "To see them, let the client ask for no compression: leave `permessage-deflate` out of `Sec-WebSocket-Extensions`.";
 }
 
 impl Kind {
@@ -584,7 +602,8 @@ mod tests {
         prompt-blocked block-unstarted block-restarted bad-field after-end error-event sequence-gap event-mismatch \
         tool-call-incomplete tool-call-no-index arguments-not-json done-mismatch not-assembled no-finish-reason incomplete \
         tool-failed index-reused cumulative rewritten usage-missing content-type id-changed event-line-missing bad-utf8 \
-        crc-mismatch base-url connection-broke client-left capture-incomplete stalled coalesced";
+        crc-mismatch base-url connection-broke client-left capture-incomplete stalled coalesced \
+        websocket-fault websocket-compressed";
 
     #[test]
     fn ids_are_those_of_the_contract() {

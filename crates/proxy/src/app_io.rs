@@ -9,7 +9,10 @@ use std::{
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use crate::{app_stream::AppStream, line::Line};
+use crate::{
+    app_stream::AppStream,
+    line::{Left, Line},
+};
 
 /// Tells its [`Line`] what happens on the socket, and gives the socket back to it in the end.
 pub(crate) struct AppIo {
@@ -21,6 +24,11 @@ pub(crate) struct AppIo {
 impl AppIo {
     pub(crate) fn new(stream: AppStream, line: Arc<Line>) -> Self {
         Self { stream: Some(stream), line }
+    }
+
+    /// The connection is to be reset when it is given up.
+    pub(crate) fn reset(&self) {
+        self.line.reset();
     }
 
     fn parts(self: Pin<&mut Self>) -> io::Result<(Pin<&mut AppStream>, &Line)> {
@@ -39,11 +47,11 @@ fn watch(stream: &AppStream, line: &Line, cx: &mut Context<'_>) -> io::Result<()
     let mut byte = [0];
     match stream.tcp().poll_peek(cx, &mut ReadBuf::new(&mut byte)) {
         Poll::Ready(Ok(0)) => {
-            line.gone();
+            line.gone(Left::Closed);
             Err(io::ErrorKind::ConnectionAborted.into())
         }
         Poll::Ready(Err(err)) => {
-            line.gone();
+            line.gone(Left::of(&err));
             Err(err)
         }
         Poll::Ready(Ok(_)) | Poll::Pending => Ok(()),
@@ -60,10 +68,10 @@ impl AsyncRead for AppIo {
         let before = buf.filled().len();
         let result = ready!(stream.poll_read(cx, buf));
         let came = buf.filled().get(before..).unwrap_or_default();
-        if result.is_err() || came.is_empty() {
-            line.gone();
-        } else {
-            line.saw(came);
+        match &result {
+            Err(err) => line.gone(Left::of(err)),
+            Ok(()) if came.is_empty() && !line.is_tunnel() => line.gone(Left::Closed),
+            Ok(()) => line.saw(came),
         }
         Poll::Ready(result)
     }
@@ -96,7 +104,7 @@ impl AsyncWrite for AppIo {
                 Poll::Ready(Ok(written))
             }
             Poll::Ready(Err(err)) => {
-                line.gone();
+                line.gone(Left::of(&err));
                 Poll::Ready(Err(err))
             }
             Poll::Pending => {

@@ -2,7 +2,7 @@
 
 use teeline_capture::{Ending, Tap};
 
-use crate::{tasks::Tasks, upload::Passage};
+use crate::{outlet::Outlet, tasks::Tasks, upload::Passage};
 
 /// Ends the record when nobody holds it any more: until a response came the request's future does,
 /// then the response's body.
@@ -10,11 +10,13 @@ pub(crate) struct Exchange {
     tap: Tap,
     passage: Passage,
     tasks: Tasks,
+    /// Where the app can be seen to leave.
+    outlet: Outlet,
 }
 
 impl Exchange {
-    pub(crate) fn new(tap: Tap, tasks: Tasks) -> Self {
-        Self { tap, passage: Passage::default(), tasks }
+    pub(crate) fn new(tap: Tap, tasks: Tasks, outlet: Outlet) -> Self {
+        Self { tap, passage: Passage::default(), tasks, outlet }
     }
 
     pub(crate) fn tap(&self) -> &Tap {
@@ -35,6 +37,9 @@ impl Exchange {
 impl Drop for Exchange {
     /// Given up without an ending: either we stop, or the app went.
     fn drop(&mut self) {
+        if let Some(left) = self.outlet.left() {
+            self.tap.left(&left.how());
+        }
         let closing = self.tasks.is_closing();
         self.end(if closing { Ending::Interrupted } else { Ending::ClientLeft });
     }

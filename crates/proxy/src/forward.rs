@@ -128,7 +128,7 @@ impl Client {
         outlet: &Outlet,
     ) -> Response<AppBody> {
         let tap = self.begin(&route, &request, raw.as_deref());
-        let exchange = Exchange::new(tap, self.shared.tasks.clone());
+        let exchange = Exchange::new(tap, self.shared.tasks.clone(), outlet.clone());
         self.after().read = Some(exchange.passage().clone());
         let (request, asked) = prepare(&route, request, &exchange, outlet);
         let result = match request {

@@ -2,11 +2,13 @@
 //! is still there.
 
 use std::{
+    io,
     sync::{Mutex, MutexGuard, PoisonError},
     task::{Context, Poll, Waker},
 };
 
-use crate::{app_stream::AppStream, delivery::Delivery, spelling::HeadWatch};
+use crate::{app_stream::AppStream, delivery::Delivery, received::code, spelling::HeadWatch};
+use h2::Reason;
 use http::StatusCode;
 use teeline_capture::Tap;
 
@@ -31,6 +33,8 @@ struct State {
     delivery: Option<(Delivery, Tap)>,
     /// How the connection is to be closed.
     close: Close,
+    /// How the app went away, once it has.
+    left: Option<Left>,
     /// hyper is out of the game; both sides may end on their own.
     tunnelled: bool,
     /// The socket, given back by hyper.
@@ -47,6 +51,42 @@ pub(crate) enum Close {
     Reset,
     /// The app closed or broke it already.
     Gone,
+}
+
+/// How an app went away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Left {
+    /// It closed its connection (FIN).
+    Closed,
+    /// It reset its connection, or closed it with something unread, which is the same on the wire.
+    Reset,
+    /// The network gave it up.
+    TimedOut,
+    /// It reset its HTTP/2 stream with this code.
+    Stream(Reason),
+    /// It gave up its HTTP/2 connection with this code.
+    WentAway(Reason),
+}
+
+impl Left {
+    pub(crate) fn of(err: &io::Error) -> Self {
+        match err.kind() {
+            io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionAborted => Self::Closed,
+            io::ErrorKind::TimedOut => Self::TimedOut,
+            _ => Self::Reset,
+        }
+    }
+
+    /// In a word or two, for the capture.
+    pub(crate) fn how(self) -> String {
+        match self {
+            Self::Closed => "closed".to_owned(),
+            Self::Reset => "reset".to_owned(),
+            Self::TimedOut => "timeout".to_owned(),
+            Self::Stream(reason) => format!("reset {}", code(reason)),
+            Self::WentAway(reason) => format!("went away {}", code(reason)),
+        }
+    }
 }
 
 /// Whether what hyper writes can be the answer to a request that it has handed over.
@@ -204,9 +244,16 @@ impl Line {
         self.lock().write_pending = true;
     }
 
-    /// The app closed or broke the connection.
-    pub(crate) fn gone(&self) {
-        self.lock().close = Close::Gone;
+    /// The app closed or broke the connection. The first word counts.
+    pub(crate) fn gone(&self, how: Left) {
+        let mut state = self.lock();
+        state.close = Close::Gone;
+        state.left.get_or_insert(how);
+    }
+
+    /// How the app went, if it did.
+    pub(crate) fn left(&self) -> Option<Left> {
+        self.lock().left
     }
 
     /// hyper is done with the socket.

@@ -6,11 +6,14 @@ use std::{
 };
 
 use bytes::Bytes;
-use h2::server::SendResponse;
+use h2::{Reason, server::SendResponse};
 use http::Response;
 use teeline_capture::Tap;
 
-use crate::{http2::Watch, line::Line};
+use crate::{
+    http2::Watch,
+    line::{Left, Line},
+};
 
 /// The app's connection, or its stream on it, as one request and its response see it.
 #[derive(Clone)]
@@ -24,11 +27,40 @@ pub(crate) struct Stream {
     pub(crate) id: u32,
     pub(crate) watch: Arc<Watch>,
     pub(crate) respond: Mutex<SendResponse<Bytes>>,
+    /// How the app gave it up, once it has.
+    left: Mutex<Option<Left>>,
+}
+
+impl Stream {
+    pub(crate) fn new(watch: Arc<Watch>, respond: SendResponse<Bytes>) -> Self {
+        let id = respond.stream_id().as_u32();
+        Self { id, watch, respond: Mutex::new(respond), left: Mutex::default() }
+    }
+
+    /// The app gave it up, with its connection if there is no code. The first word counts.
+    pub(crate) fn leave(&self, reason: Option<Reason>) {
+        let how = reason.map(Left::Stream).or_else(|| self.watch.left());
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        *left = left.or(how);
+    }
+
+    fn left(&self) -> Option<Left> {
+        let left = *self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        left.or_else(|| self.watch.left())
+    }
 }
 
 impl Outlet {
     pub(crate) fn is_http2(&self) -> bool {
         matches!(self, Self::Http2(_))
+    }
+
+    /// How the app went away, if it did.
+    pub(crate) fn left(&self) -> Option<Left> {
+        match self {
+            Self::Http1(line) => line.left(),
+            Self::Http2(stream) => stream.left(),
+        }
     }
 
     /// A request was taken: gives its head as it was spelled, if that is known for sure. `body`: one

@@ -1,26 +1,30 @@
 //! A connection that both sides have agreed to use for another protocol, such as WebSocket.
+//!
+//! Bytes pass both ways as they come, and so do ends: one side's FIN is the other's, after which it may go
+//! on sending, and a reset is a reset.
 
-use std::{future::Future, io, time::Duration};
+use std::{
+    future::Future,
+    io,
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 use bytes::{Bytes, BytesMut};
 use hyper::upgrade::{OnUpgrade, Upgraded};
 use hyper_util::rt::TokioIo;
 use teeline_capture::{Ending, Tap};
-use tokio::{
-    io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, split},
-    time::timeout,
-};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, split};
 
 use crate::{
+    app_io::AppIo,
     exchange::Exchange,
+    line::Left,
     tasks::{Phase, Tasks},
+    upstream_io::UpstreamIo,
 };
 
 /// Bytes read at once. What one side sends waits here for the other side only.
 const BUFFER: usize = 16 << 10;
-
-/// How long the upstream has to end its side when the app has ended its own.
-const LEAVE: Duration = Duration::from_secs(2);
 
 /// The two ends, and the record: what the app sends is the request's body, what the upstream sends
 /// the response's.
@@ -31,8 +35,9 @@ pub(crate) struct Tunnel {
 }
 
 /// Which side failed.
+#[derive(Debug)]
 enum Fault {
-    App,
+    App(io::Error),
     Upstream(io::Error),
 }
 
@@ -45,62 +50,106 @@ impl Tunnel {
     pub(crate) async fn run(self, tasks: &Tasks) {
         let Self { app, upstream, exchange } = self;
         let pass = async {
-            match tokio::try_join!(app, upstream) {
-                Ok((app, upstream)) => pass(app, upstream, exchange.tap()).await,
-                Err(err) => Ending::UpstreamBroke { how: err.to_string() },
-            }
+            let (app, upstream) = tokio::try_join!(app, upstream).map_err(|err| err.to_string())?;
+            let (app, upstream) = (Socket::<AppIo>::of(app)?, Socket::<UpstreamIo>::of(upstream)?);
+            Ok::<_, String>(pass(app, upstream, exchange.tap()).await)
         };
         tokio::select! {
-            ending = pass => exchange.end(ending),
+            ending = pass => {
+                exchange.end(ending.unwrap_or_else(|how| Ending::UpstreamBroke { how }));
+            }
             // The exchange is dropped unfinished.
             () = tasks.reached(Phase::Closing) => {}
         }
     }
 }
 
-async fn pass(app: Upgraded, upstream: Upgraded, tap: &Tap) -> Ending {
-    let (app_out, app_in) = split(TokioIo::new(app));
-    let (upstream_out, upstream_in) = split(TokioIo::new(upstream));
+/// A connection that hyper has given up, and what it had read of it.
+struct Socket<T> {
+    io: T,
+    ahead: Bytes,
+}
+
+impl<T> Socket<T>
+where
+    TokioIo<T>: hyper::rt::Read + hyper::rt::Write + Unpin + 'static,
+{
+    fn of(upgraded: Upgraded) -> Result<Self, String> {
+        let parts = upgraded
+            .downcast::<TokioIo<T>>()
+            .map_err(|_| "the connection cannot be used for another protocol".to_owned())?;
+        Ok(Self { io: parts.io.into_inner(), ahead: parts.read_buf })
+    }
+}
+
+async fn pass(app: Socket<AppIo>, upstream: Socket<UpstreamIo>, tap: &Tap) -> Ending {
+    let ((mut app_out, mut app_in), app_ahead) = (split(app.io), app.ahead);
+    let ((mut upstream_out, mut upstream_in), upstream_ahead) =
+        (split(upstream.io), upstream.ahead);
+    // Whether the app ended its side, and nothing came for it since.
+    let left = AtomicBool::new(false);
     let up = async {
-        let copied = copy(app_out, upstream_in, |bytes| tap.request_body(bytes), |_| ()).await;
+        let came = |bytes: &Bytes| tap.request_body(bytes);
+        let copied = copy(app_ahead, &mut app_out, &mut upstream_in, came, |_| ()).await;
+        left.store(copied.is_ok(), Ordering::Relaxed);
         tap.request_end(copied.is_ok());
-        copied.map_err(|fault| match fault {
-            Side::From(_) => Fault::App,
+        copied.map_err(|side| match side {
+            Side::From(err) => Fault::App(err),
             Side::To(err) => Fault::Upstream(err),
         })
     };
     let down = async {
-        let copied =
-            copy(upstream_out, app_in, |bytes| tap.chunk(bytes), |length| tap.written(length));
-        copied.await.map_err(|fault| match fault {
+        let came = |bytes: &Bytes| {
+            left.store(false, Ordering::Relaxed);
+            tap.chunk(bytes);
+        };
+        let went = |length| tap.written(length);
+        let copied = copy(upstream_ahead, &mut upstream_out, &mut app_in, came, went).await;
+        copied.map_err(|side| match side {
             Side::From(err) => Fault::Upstream(err),
-            Side::To(_) => Fault::App,
+            Side::To(err) => Fault::App(err),
         })
     };
-    match both(up, down).await {
+    let (result, down_ended) = both(up, down).await;
+    let (app, upstream) = (app_out.unsplit(app_in), upstream_out.unsplit(upstream_in));
+    match result {
+        Ok(()) if left.into_inner() => {
+            tap.left(&Left::Closed.how());
+            Ending::ClientLeft
+        }
         Ok(()) => Ending::Clean,
-        Err(Fault::App) => Ending::ClientLeft,
-        Err(Fault::Upstream(err)) => Ending::UpstreamBroke { how: how(&err) },
+        Err(Fault::App(err)) => {
+            upstream.reset();
+            tap.left(&Left::of(&err).how());
+            Ending::ClientLeft
+        }
+        Err(Fault::Upstream(err)) => {
+            app.reset();
+            // Its own side had ended before: what it took no more is the app's.
+            if down_ended { Ending::Clean } else { Ending::UpstreamBroke { how: how(&err) } }
+        }
     }
 }
 
-/// Runs both directions. An app that has ended its side has mostly left: the upstream sees its end
-/// and is given a moment to end too.
+/// Runs both directions until both have ended or one fails; and whether the second had ended.
 async fn both(
     up: impl Future<Output = Result<(), Fault>>,
     down: impl Future<Output = Result<(), Fault>>,
-) -> Result<(), Fault> {
+) -> (Result<(), Fault>, bool) {
     tokio::pin!(up, down);
     tokio::select! {
-        result = &mut up => {
-            result?;
-            timeout(LEAVE, down).await.unwrap_or(Err(Fault::App))
-        }
-        result = &mut down => {
-            result?;
-            // The app sees the upstream's end; if it does not leave, nobody listens to it any more.
-            timeout(LEAVE, up).await.unwrap_or(Ok(()))
-        }
+        result = &mut up => match result {
+            Ok(()) => {
+                let result = down.await;
+                let ended = result.is_ok();
+                (result, ended)
+            }
+            Err(fault) => (Err(fault), false),
+        },
+        result = &mut down => match result {
+            Ok(()) => (up.await, true),
+            Err(fault) => (Err(fault), false),
+        },
     }
 }
 
@@ -109,24 +158,27 @@ enum Side {
     To(io::Error),
 }
 
-/// Passes bytes on as they come, then the end.
+/// Passes on what was read ahead, then bytes as they come, then the end.
 async fn copy(
-    mut from: impl AsyncRead + Unpin,
-    mut to: impl AsyncWrite + Unpin,
+    ahead: Bytes,
+    from: &mut (impl AsyncRead + Unpin),
+    to: &mut (impl AsyncWrite + Unpin),
     came: impl Fn(&Bytes),
     went: impl Fn(u64),
 ) -> Result<(), Side> {
-    let mut buffer = BytesMut::with_capacity(BUFFER);
+    let mut buffer = BytesMut::from(ahead);
     loop {
+        if !buffer.is_empty() {
+            let bytes = buffer.split().freeze();
+            came(&bytes);
+            to.write_all(&bytes).await.map_err(Side::To)?;
+            to.flush().await.map_err(Side::To)?;
+            went(bytes.len() as u64);
+        }
         buffer.reserve(BUFFER);
         if from.read_buf(&mut buffer).await.map_err(Side::From)? == 0 {
             return to.shutdown().await.map_err(Side::To);
         }
-        let bytes = buffer.split().freeze();
-        came(&bytes);
-        to.write_all(&bytes).await.map_err(Side::To)?;
-        to.flush().await.map_err(Side::To)?;
-        went(bytes.len() as u64);
     }
 }
 

@@ -94,6 +94,16 @@ impl UpstreamIo {
         Self { stream, wire, failed: None, finished: false }
     }
 
+    /// The connection is to be reset when it is given up.
+    pub(crate) fn reset(&self) {
+        let tcp = match &self.stream {
+            Stream::Plain(stream) => stream,
+            Stream::Tls(stream) => stream.get_ref().0,
+        };
+        // If it fails, the end looks orderly; nothing else can be done.
+        let _ = tcp.set_zero_linger();
+    }
+
     fn written(&mut self, result: io::Result<usize>) -> Poll<io::Result<usize>> {
         match result {
             Ok(length) => {

@@ -6,6 +6,7 @@ use teeline_assembler::{Added, FrameRow, Reading};
 
 use super::Store;
 use crate::cache::weight;
+use crate::conversation::Conversation;
 use crate::database::{Detail, read};
 use crate::frames::{Follower, FrameMark};
 use crate::pieces::{Pieces, Segments, request_body};
@@ -13,7 +14,7 @@ use crate::reading::{Reader, unread};
 use crate::stream::lock;
 use crate::workers::guarded;
 use crate::{
-    CaptureId, Ending, Exchange, LiveReading, Page, Query, RequestView, State, StoreError,
+    CaptureId, End, Ending, Exchange, LiveReading, Page, Query, RequestView, State, StoreError,
     StoreSize, Summary, summarise,
 };
 
@@ -98,12 +99,16 @@ impl Store {
             body: String::from_utf8_lossy(&body).into_owned(),
             body_truncated: record.request_truncated || !whole,
         };
+        let summary = self.newest(detail.summary);
+        let ending = record.ending.as_ref().filter(|_| summary.state != State::Open);
+        let end = ending.map(|ending| End::new(&summary, ending, record.left.as_deref()));
         Ok(Exchange {
             request,
             response: record.response.clone(),
             moments: record.moments,
             ending: record.ending.clone(),
-            summary: self.newest(detail.summary),
+            summary,
+            end,
         })
     }
 
@@ -194,13 +199,23 @@ impl Store {
     /// Reads the stored body from its start.
     fn derive(&self, detail: &Detail) -> Result<Reading, StoreError> {
         let (record, database) = (&detail.record, &self.inner().database);
+        let is_open = detail.summary.state == State::Open;
+        if record.is_websocket() {
+            let mut conversation = Conversation::new(record, detail.summary.started_at, false);
+            conversation.advance(database, detail.seq, record, usize::MAX)?;
+            if !is_open {
+                let ending = record.ending.as_ref().unwrap_or(&Ending::Interrupted);
+                conversation.finish(record, ending);
+            }
+            return Ok(conversation.reading());
+        }
         let mut reader = Reader::new(record, detail.summary.started_at, None, false);
         let mut segments = Segments::response(Arc::clone(database), detail.seq, Arc::clone(record));
         let mut pieces = Vec::new();
         while segments.next(&mut pieces)? {
             pieces.drain(..).for_each(|piece| reader.piece(&piece));
         }
-        if detail.summary.state == State::Open {
+        if is_open {
             return Ok(reader.reading());
         }
         segments.finish(&mut pieces);

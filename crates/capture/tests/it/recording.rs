@@ -104,7 +104,11 @@ fn endings() -> Vec<(usize, Ending, Expected)> {
     let nothing_listens = Some("connect-failed: nothing listens on 127.0.0.1:8000");
     vec![
         (9, Ending::Clean, (State::Ended, upstream, None, Verdict::Finished)),
-        (2, broke("reset"), (State::UpstreamBroke, upstream, Some("reset after frame 1"), cut)),
+        (
+            2,
+            broke("reset"),
+            (State::UpstreamBroke, upstream, Some("reset after frame 1 and {bytes} bytes"), cut),
+        ),
         (
             0,
             broke("closed early"),
@@ -115,11 +119,25 @@ fn endings() -> Vec<(usize, Ending, Expected)> {
                 Verdict::Empty,
             ),
         ),
-        (1, Ending::ClientLeft, (State::ClientLeft, app, Some("left after frame 0"), cut)),
+        (
+            1,
+            Ending::ClientLeft,
+            (
+                State::ClientLeft,
+                app,
+                Some("left (reset CANCEL) after frame 0 and {bytes} bytes"),
+                cut,
+            ),
+        ),
         (
             3,
             Ending::Interrupted,
-            (State::Interrupted, teeline, Some("teeline stopped after frame 2"), cut),
+            (
+                State::Interrupted,
+                teeline,
+                Some("teeline stopped after frame 2 and {bytes} bytes"),
+                cut,
+            ),
         ),
         (0, failed, (State::Failed, teeline, nothing_listens, Verdict::Empty)),
     ]
@@ -135,12 +153,24 @@ fn every_ending_has_its_state_and_words() {
             tap.response(response(200, &SSE));
         }
         let body: String = whole.split_inclusive("\n\n").take(frames).collect();
+        let bytes = body.len() as u64;
         tap.chunk(&Bytes::from(body));
+        if ending == Ending::ClientLeft {
+            tap.left("reset CANCEL");
+            tap.left("closed");
+        }
         let id = finish(tap, ending);
         store.shutdown();
         let summary = store.summary(id).unwrap();
         assert_eq!((summary.state, summary.ended_by), (state, Some(by)), "{state:?}");
-        assert_eq!(summary.end_reason.as_deref(), reason);
+        let reason = reason.map(|words| words.replace("{bytes}", &bytes.to_string()));
+        assert_eq!(summary.end_reason, reason);
+        let end = store.exchange(id).unwrap().end.unwrap();
+        assert_eq!((end.by, end.byte, end.verdict), (by, bytes, Some(verdict)));
+        assert_eq!(end.frame, (frames as u64).checked_sub(1));
+        assert_eq!(end.after_ms, summary.duration_ms);
+        let hows = ["whole", "reset", "closed early", "reset CANCEL", "stopped", "connect-failed"];
+        assert!(hows.contains(&end.how.as_str()), "{end:?}");
         assert_eq!(summary.verdict, Some(verdict), "{state:?}");
         assert_eq!(summary.sha256.is_some(), state != State::Failed);
         let reading = store.reading(id).unwrap();

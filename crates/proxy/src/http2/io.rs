@@ -13,6 +13,7 @@ use tokio::{
 };
 
 use super::watch::Watch;
+use crate::line::Left;
 
 /// A frame's head (RFC 9113, section 4.1), and as much of a payload as is looked at.
 const HEAD: usize = 9;
@@ -49,6 +50,13 @@ impl<S> Watched<S> {
         let frame = Vec::with_capacity(LOOKED_AT);
         self.incoming = Some(Incoming { frame, skip: 0, greeting: Some(greeting) });
         self
+    }
+
+    fn wrote(&self, result: io::Result<usize>) -> io::Result<usize> {
+        if let Err(err) = &result {
+            self.watch.leave(Left::of(err));
+        }
+        result
     }
 
     fn read(&mut self, bytes: &[u8]) {
@@ -109,7 +117,13 @@ impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
         let this = self.get_mut();
         let before = buf.filled().len();
         let result = ready!(Pin::new(&mut this.inner).poll_read(cx, buf));
-        this.read(buf.filled().get(before..).unwrap_or_default());
+        let came = buf.filled().get(before..).unwrap_or_default();
+        match &result {
+            Err(err) => this.watch.leave(Left::of(err)),
+            Ok(()) if came.is_empty() => this.watch.leave(Left::Closed),
+            Ok(()) => {}
+        }
+        this.read(came);
         Poll::Ready(result)
     }
 }
@@ -121,7 +135,8 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
         buf: &[u8],
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
-        let written = ready!(Pin::new(&mut this.inner).poll_write(cx, buf))?;
+        let written = ready!(Pin::new(&mut this.inner).poll_write(cx, buf));
+        let written = this.wrote(written)?;
         this.watch.wrote(buf.get(..written).unwrap_or_default());
         Poll::Ready(Ok(written))
     }
@@ -132,7 +147,8 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
         bufs: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
-        let written = ready!(Pin::new(&mut this.inner).poll_write_vectored(cx, bufs))?;
+        let written = ready!(Pin::new(&mut this.inner).poll_write_vectored(cx, bufs));
+        let written = this.wrote(written)?;
         let mut left = written;
         for buf in bufs {
             let here = left.min(buf.len());

@@ -159,7 +159,7 @@ async fn answer(
 /// the response any more.
 async fn send_body(upload: Upload, mut stream: SendStream<Bytes>, cancel: CancellationToken) {
     tokio::select! {
-        passed = pass(upload, &mut stream) => if let Err(Stopped::Broke(_)) = passed {
+        passed = pass(upload, &mut stream, |_| ()) => if let Err(Stopped::Broke(_)) = passed {
             stream.send_reset(Reason::CANCEL);
         },
         () = cancel.cancelled() => stream.send_reset(Reason::CANCEL),

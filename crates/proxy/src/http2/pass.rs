@@ -7,7 +7,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use h2::SendStream;
+use h2::{Reason, SendStream};
 use http_body::Body;
 
 /// Why a body did not go out whole.
@@ -19,17 +19,29 @@ pub(super) enum Stopped<E> {
 }
 
 /// Passes every frame on as soon as it came and the other side has room for it; no more than a
-/// window's worth is asked of the body.
+/// window's worth is asked of the body. `unwanted` is told of it with the code, if there is one.
 pub(super) async fn pass<B>(
     body: B,
     stream: &mut SendStream<Bytes>,
+    unwanted: impl Fn(Option<Reason>),
 ) -> Result<(), Stopped<B::Error>>
 where
     B: Body<Data = Bytes>,
 {
     let mut body = std::pin::pin!(body);
     let mut rest = Bytes::new();
-    poll_fn(|cx| poll_pass(body.as_mut(), &mut rest, stream, cx)).await
+    poll_fn(|cx| {
+        let passed = ready!(poll_pass(body.as_mut(), &mut rest, stream, cx));
+        if let Err(Stopped::Unwanted) = passed {
+            // Told before the body is dropped, who says how it ended.
+            unwanted(match stream.poll_reset(cx) {
+                Poll::Ready(Ok(reason)) => Some(reason),
+                _ => None,
+            });
+        }
+        Poll::Ready(passed)
+    })
+    .await
 }
 
 fn poll_pass<B>(

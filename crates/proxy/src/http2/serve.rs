@@ -3,7 +3,7 @@
 use std::{
     error::Error,
     future::poll_fn,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, PoisonError},
 };
 
 use bytes::Bytes;
@@ -20,6 +20,7 @@ use super::{
 use crate::{
     app_stream::AppStream,
     forward::{AppBody, Client},
+    line::Left,
     outlet::{Outlet, Stream},
     received::{Broken, Received},
     send::Abandoned,
@@ -49,9 +50,12 @@ pub(crate) async fn serve(client: &Arc<Client>, stream: AppStream) -> Result<(),
         tokio::select! {
             accepted = connection.accept() => {
                 let Some(accepted) = accepted else { return Ok(()) };
-                let (request, respond) = accepted?;
-                let id = respond.stream_id().as_u32();
-                let stream = Stream { id, watch: Arc::clone(&watch), respond: Mutex::new(respond) };
+                let (request, respond) = accepted.inspect_err(|err| {
+                    if let Some(reason) = err.reason().filter(|_| err.is_remote() && err.is_go_away()) {
+                        watch.leave(Left::WentAway(reason));
+                    }
+                })?;
+                let stream = Stream::new(Arc::clone(&watch), respond);
                 let (client, over) = (Arc::clone(client), over.clone());
                 tasks.spawn(async move {
                     tokio::select! {
@@ -95,14 +99,16 @@ async fn send(response: Response<AppBody>, stream: &Stream) {
         let head = Response::from_parts(parts, ());
         match with(stream, |respond| respond.send_response(head, end)) {
             Ok(_) if end => false,
-            Ok(mut sending) => match pass(body, &mut sending).await {
-                Ok(()) => false,
-                Err(Stopped::Unwanted) => true,
-                Err(Stopped::Broke(err)) => {
-                    sending.send_reset(code(&*err));
-                    true
+            Ok(mut sending) => {
+                match pass(body, &mut sending, |reason| stream.leave(reason)).await {
+                    Ok(()) => false,
+                    Err(Stopped::Unwanted) => true,
+                    Err(Stopped::Broke(err)) => {
+                        sending.send_reset(code(&*err));
+                        true
+                    }
                 }
-            },
+            }
             Err(_) => true,
         }
     };
@@ -116,7 +122,8 @@ async fn send(response: Response<AppBody>, stream: &Stream) {
 /// Waits until the app has reset the stream, before an answer is sent.
 async fn reset(stream: &Stream) {
     // Its connection being over is a reset as well.
-    let _ = poll_fn(|cx| with(stream, |respond| respond.poll_reset(cx))).await;
+    let reason = poll_fn(|cx| with(stream, |respond| respond.poll_reset(cx))).await;
+    stream.leave(reason.ok());
 }
 
 fn with<T>(stream: &Stream, use_it: impl FnOnce(&mut server::SendResponse<Bytes>) -> T) -> T {

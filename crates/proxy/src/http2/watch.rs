@@ -10,7 +10,7 @@ use std::{
 use h2::Reason;
 use teeline_capture::Tap;
 
-use crate::app_stream::PREFACE;
+use crate::{app_stream::PREFACE, line::Left};
 
 /// A frame's head (RFC 9113, section 4.1).
 const HEAD: usize = 9;
@@ -31,6 +31,8 @@ struct State {
     opened: u32,
     /// The code of the other side's GOAWAY.
     away: Option<u32>,
+    /// How the app on the other side went, once it has.
+    left: Option<Left>,
 }
 
 /// A response on its way to an app.
@@ -62,6 +64,7 @@ impl Watch {
             announced: HashMap::new(),
             opened: 0,
             away: None,
+            left: None,
         }))
     }
 
@@ -158,6 +161,16 @@ impl Watch {
         let mut state = self.lock();
         state.announced.remove(&stream);
         stream <= state.opened
+    }
+
+    /// The app on the other side went away. The first word counts.
+    pub(super) fn leave(&self, how: Left) {
+        self.lock().left.get_or_insert(how);
+    }
+
+    /// How the app went, if it did.
+    pub(crate) fn left(&self) -> Option<Left> {
+        self.lock().left
     }
 
     /// The other side said that it goes away.

@@ -1,6 +1,8 @@
 //! Other protocols on the same connection, such as WebSocket.
 
-use teeline_capture::{Piece, State};
+use std::io::ErrorKind;
+
+use teeline_capture::{EndedBy, Piece, State};
 use teeline_proxy::Config;
 use teeline_script::{Script, Upstream};
 use tokio::{
@@ -67,7 +69,123 @@ async fn an_app_that_leaves_takes_the_upstream_with_it() {
     drop(app);
     let mut rest = Vec::new();
     within("the upstream sees it", upstream.read_to_end(&mut rest)).await.unwrap();
+    drop(upstream);
     assert_eq!(rig.ended(0).await.state, State::ClientLeft);
+    let end = rig.exchange(0).await.end.unwrap();
+    assert_eq!((end.by, end.how.as_str()), (EndedBy::App, "closed"));
+}
+
+/// Whoever ends its side goes on reading, for as long as the other goes on sending.
+#[tokio::test(flavor = "multi_thread")]
+async fn each_side_may_end_on_its_own() {
+    let (rig, mut app, mut upstream) = switched().await;
+    app.send("last words").await;
+    app.stream.shutdown().await.unwrap();
+    let mut got = Vec::new();
+    within("the app's end passes", upstream.read_to_end(&mut got)).await.unwrap();
+    assert_eq!(got, b"last words");
+    for word in ["one", "two"] {
+        upstream.write_all(word.as_bytes()).await.unwrap();
+        app.read_through(word).await;
+    }
+    drop(upstream);
+    assert_eq!(app.answer().await.head, "");
+    assert_eq!(rig.ended(0).await.state, State::Ended);
+
+    let (rig, mut app, mut upstream) = switched().await;
+    upstream.shutdown().await.unwrap();
+    let end = within("the upstream's end passes", app.stream.read_buf(&mut app.buffer)).await;
+    assert_eq!(end.unwrap(), 0);
+    for word in ["one", "two"] {
+        app.send(word).await;
+        let mut got = vec![0; word.len()];
+        within("it passes", upstream.read_exact(&mut got)).await.unwrap();
+        assert_eq!(got, word.as_bytes());
+    }
+    drop(app);
+    let mut rest = Vec::new();
+    within("the app's end passes", upstream.read_to_end(&mut rest)).await.unwrap();
+    assert_eq!(rig.ended(0).await.state, State::Ended);
+}
+
+/// A reset is a reset, on the other side as well.
+#[tokio::test(flavor = "multi_thread")]
+async fn resets_pass_both_ways() {
+    let (rig, app, mut upstream) = switched().await;
+    app.stream.set_zero_linger().unwrap();
+    drop(app);
+    let mut rest = Vec::new();
+    let end = within("the upstream sees it", upstream.read_to_end(&mut rest)).await;
+    assert_eq!(end.unwrap_err().kind(), ErrorKind::ConnectionReset);
+    let end = rig.exchange(0).await.end.unwrap();
+    assert_eq!((end.by, end.how.as_str()), (EndedBy::App, "reset"));
+
+    let (rig, mut app, upstream) = switched().await;
+    upstream.set_zero_linger().unwrap();
+    drop(upstream);
+    let end = within("the app sees it", app.stream.read_to_end(&mut app.buffer)).await;
+    assert_eq!(end.unwrap_err().kind(), ErrorKind::ConnectionReset);
+    let end = rig.exchange(0).await.end.unwrap();
+    assert_eq!((end.by, end.how.as_str()), (EndedBy::Upstream, "reset"));
+}
+
+/// A text as a client frames it (RFC 6455, section 5.2).
+fn masked(text: &str) -> Vec<u8> {
+    let mask = [0x37, 0xfa, 0x21, 0x3d];
+    let mut frame = vec![0x81, 0x80 | u8::try_from(text.len()).unwrap()];
+    frame.extend(mask);
+    frame.extend(text.bytes().zip(mask.iter().cycle()).map(|(byte, key)| byte ^ key));
+    frame
+}
+
+/// The messages of both sides, in the order in which each was the answer to the one before; a frame may
+/// come together with the switch.
+#[tokio::test(flavor = "multi_thread")]
+async fn messages_are_listed_in_the_order_in_which_they_were_said() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let mut config = Config::default();
+    config.upstreams.add("ws", &format!("http://{}", listener.local_addr().unwrap())).unwrap();
+    let rig = Rig::with(Upstream::start(|_| Script::new()).await.unwrap(), config).await;
+    let mut app = rig.app().await;
+    app.send(ASK).await;
+    let (mut upstream, _) = listener.accept().await.unwrap();
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        within("the head", upstream.read_buf(&mut head)).await.unwrap();
+    }
+    let first = [SWITCH.as_bytes(), b"\x81\x02s0"].concat();
+    upstream.write_all(&first).await.unwrap();
+    app.read_through("\x02s0").await;
+    let mut expected = vec!["s0".to_owned()];
+    for n in 1..10 {
+        let (question, reply) = (format!("a{n}"), format!("s{n}"));
+        let frame = masked(&question);
+        app.send(&frame).await;
+        let mut got = vec![0; frame.len()];
+        within("it passes", upstream.read_exact(&mut got)).await.unwrap();
+        assert_eq!(got, frame);
+        upstream.write_all(&[b"\x81\x02", reply.as_bytes()].concat()).await.unwrap();
+        app.read_through(&reply).await;
+        expected.extend([question, reply]);
+    }
+    // While it is open, too.
+    let id = rig.captures()[0].id;
+    let listed = rig
+        .until("all is listed", |rig| {
+            let (_, rows) = rig.store.frames(id, 0, 100).unwrap();
+            (rows.len() == expected.len()).then_some(rows)
+        })
+        .await;
+    let texts: Vec<_> = listed.into_iter().map(|row| row.data.unwrap()).collect();
+    assert_eq!(texts, expected);
+    upstream.write_all(b"\x88\x02\x03\xe8").await.unwrap();
+    drop(upstream);
+    assert_eq!(app.answer().await.status(), "");
+    let summary = rig.ended(0).await;
+    assert_eq!((summary.state, summary.frames), (State::Ended, 20));
+    let reading = rig.store.reading(id).unwrap();
+    assert_eq!(reading.verdict.as_str(), "finished");
+    assert!(reading.findings.is_empty(), "{:?}", reading.findings);
 }
 
 #[tokio::test(flavor = "multi_thread")]
