@@ -10,7 +10,8 @@ use crate::ExportError;
 /// Writes `2026-01-02T03:04:05.678901Z ` before every line, blank ones too.
 pub(crate) fn write(store: &Store, id: CaptureId, out: &mut dyn Write) -> Result<(), ExportError> {
     let reading = store.reading(id)?;
-    if reading.framing == Some("aws-eventstream") || is_binary(store, id, &reading)? {
+    let framed = reading.framing == Some("aws-eventstream") || reading.websocket.is_some();
+    if framed || is_binary(store, id, &reading)? {
         return Err(ExportError::Binary);
     }
     let started_at = store.summary(id)?.started_at;

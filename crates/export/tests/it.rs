@@ -189,6 +189,58 @@ fn what_has_no_lines_cannot_be_stamped() {
     assert!(matches!(result, Err(ExportError::Binary)));
 }
 
+/// A conversation over a WebSocket: what is no body is not exported as one, and browsers' HAR has a place for it.
+#[test]
+fn what_a_websocket_says_leaves_as_messages() {
+    let store = memory();
+    let tap = store.recorder().begin(RequestHead {
+        upstream: "openai".to_owned(),
+        method: "GET".to_owned(),
+        target: "/openai/v1/realtime?model=m".to_owned(),
+        url: "https://api.openai.com/v1/realtime?model=m".to_owned(),
+        version: "HTTP/1.1",
+        headers: headers(&[("Connection", "Upgrade"), ("Upgrade", "websocket")]),
+        client: None,
+    });
+    tap.response(ResponseHead {
+        status: 101,
+        reason: None,
+        version: "HTTP/1.1",
+        headers: headers(&[("Upgrade", "websocket")]),
+    });
+    // Masked with 0: "hi" and a ping; then a text, an answer to it and a close.
+    tap.request_body(&Bytes::from_static(b"\x81\x82\0\0\0\0hi\x89\x80\0\0\0\0"));
+    tap.chunk(&Bytes::from_static(b"\x82\x02{}\x88\x02\x03\xe8"));
+    tap.end(Ending::Clean);
+    let id = tap.id();
+    drop(tap);
+    store.shutdown();
+    let har: Value = serde_json::from_str(&exported(&store, id, Kind::Har)).unwrap();
+    let entry = &har["log"]["entries"][0];
+    assert_eq!(entry["request"].get("postData"), None);
+    let messages = entry["_webSocketMessages"].as_array().unwrap();
+    let seen: Vec<_> = messages
+        .iter()
+        .map(|message| {
+            (message["type"].as_str(), message["opcode"].as_u64(), message["data"].as_str())
+        })
+        .collect();
+    assert_eq!(seen, [(Some("send"), Some(1), Some("hi")), (Some("receive"), Some(2), Some("{}"))]);
+    let began = entry["startedDateTime"].as_str().unwrap().parse::<Timestamp>().unwrap();
+    let first = messages[0]["time"].as_f64().unwrap() * 1_000_000.0;
+    assert!((first - began.as_micros() as f64).abs() < 10_000_000.0, "{first}");
+    let frames = exported(&store, id, Kind::Frames);
+    assert_eq!(frames.lines().count(), 4);
+    assert!(frames.lines().all(|line| line.contains("\"direction\":\"from-")), "{frames}");
+    let curl = exported(&store, id, Kind::Curl);
+    assert!(curl.contains("--http1.1") && curl.contains("'Connection: Upgrade'"), "{curl}");
+    assert!(!curl.contains("--data-raw") && !curl.contains("-X"), "{curl}");
+    assert!(matches!(export(&store, id, Kind::Stamped, &mut Vec::new()), Err(ExportError::Binary)));
+    let mut raw = Vec::new();
+    export(&store, id, Kind::Raw, &mut raw).unwrap();
+    assert_eq!(raw, b"\x82\x02{}\x88\x02\x03\xe8");
+}
+
 #[test]
 fn the_answer_and_its_parts() {
     let store = memory();

@@ -58,6 +58,31 @@ fn watch(stream: &AppStream, line: &Line, cx: &mut Context<'_>) -> io::Result<()
     }
 }
 
+/// Writes what there is of 1xx answers. `between`: hyper holds nothing.
+fn write_interim(
+    mut stream: Pin<&mut AppStream>,
+    line: &Line,
+    between: bool,
+    cx: &mut Context<'_>,
+) -> Poll<io::Result<()>> {
+    while let Some(bytes) = line.next_interim(between, cx) {
+        match stream.as_mut().poll_write(cx, &bytes) {
+            Poll::Ready(Ok(0)) => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
+            Poll::Ready(Ok(written)) => line.wrote_interim(written),
+            Poll::Ready(Err(err)) => {
+                line.gone(Left::of(&err));
+                return Poll::Ready(Err(err));
+            }
+            Poll::Pending => {
+                line.stuck();
+                watch(&stream, line, cx)?;
+                return Poll::Pending;
+            }
+        }
+    }
+    Poll::Ready(Ok(()))
+}
+
 impl AsyncRead for AppIo {
     fn poll_read(
         self: Pin<&mut Self>,
@@ -92,6 +117,7 @@ impl AsyncWrite for AppIo {
         bufs: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let (mut stream, line) = self.parts()?;
+        ready!(write_interim(stream.as_mut(), line, false, cx))?;
         let offered = bufs.iter().map(|buf| buf.len()).sum();
         if let [head] = bufs
             && line.withholds(head)
@@ -120,8 +146,10 @@ impl AsyncWrite for AppIo {
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let (stream, line) = self.parts()?;
+        let (mut stream, line) = self.parts()?;
         watch(&stream, line, cx)?;
+        // hyper flushes only when it holds nothing.
+        ready!(write_interim(stream.as_mut(), line, true, cx))?;
         // Only TLS holds anything back.
         let secure = stream.is_secure();
         let flushed = stream.poll_flush(cx);

@@ -2,7 +2,7 @@
 
 use teeline_capture::{Ending, Tap};
 
-use crate::{outlet::Outlet, tasks::Tasks, upload::Passage};
+use crate::{outlet::Outlet, tasks::Tasks, upload::Passage, upstream_io::Travels};
 
 /// Ends the record when nobody holds it any more: until a response came the request's future does,
 /// then the response's body.
@@ -12,11 +12,12 @@ pub(crate) struct Exchange {
     tasks: Tasks,
     /// Where the app can be seen to leave.
     outlet: Outlet,
+    wire: Travels,
 }
 
 impl Exchange {
     pub(crate) fn new(tap: Tap, tasks: Tasks, outlet: Outlet) -> Self {
-        Self { tap, passage: Passage::default(), tasks, outlet }
+        Self { tap, passage: Passage::default(), tasks, outlet, wire: Travels::default() }
     }
 
     pub(crate) fn tap(&self) -> &Tap {
@@ -26,6 +27,11 @@ impl Exchange {
     /// How far the request has passed.
     pub(crate) fn passage(&self) -> &Passage {
         &self.passage
+    }
+
+    /// On which connection it travels.
+    pub(crate) fn wire(&self) -> &Travels {
+        &self.wire
     }
 
     /// Ends the record; the first ending counts.

@@ -115,6 +115,7 @@ impl Client {
                 refusal(&failure, request.headers())
             }
         };
+        outlet.informed().await;
         let own = matches!(response.body(), Either::Right(_));
         outlet.answered(own, body && self.has_read_all());
         response
@@ -243,18 +244,25 @@ fn prepare(
     let asked = Asked { head, version, upgrade };
     let wanted = CancellationToken::new();
     let (informed, go_on, forward) = (exchange.tap().clone(), wanted.clone(), outlet.clone());
+    let wire = exchange.wire().clone();
+    // An app that waits for a 100 gets hyper's; one that speaks HTTP/1.0 knows no 1xx.
+    let waits = !outlet.is_http2() && head::expects_continue(&asked.head);
+    let knows = version != Version::HTTP_10;
     ext::on_informational(&mut request, move |response| {
         informed.informational(response.status().as_u16());
         let mut interim = Response::new(());
         *interim.status_mut() = response.status();
         interim.headers_mut().clone_from(response.headers());
-        forward.informational(interim);
+        let raw = wire.take_interim();
+        if knows && !(waits && response.status() == StatusCode::CONTINUE) {
+            forward.informational(interim, raw.as_deref());
+        }
         if response.status() == StatusCode::CONTINUE {
             go_on.cancel();
         }
     });
     let mut request = request.map(|body| Upload::new(body, exchange));
-    if !outlet.is_http2() && head::expects_continue(&asked.head) {
+    if waits {
         request.body_mut().hold(wanted);
     }
     // The target is the app's own behind a prefix, so only its length can be too much.

@@ -67,6 +67,7 @@ mod failure;
 mod forward;
 mod head;
 mod http2;
+mod interim;
 mod line;
 mod link;
 mod listen;

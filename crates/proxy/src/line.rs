@@ -7,7 +7,11 @@ use std::{
     task::{Context, Poll, Waker},
 };
 
-use crate::{app_stream::AppStream, delivery::Delivery, received::code, spelling::HeadWatch};
+use crate::{
+    app_stream::AppStream, delivery::Delivery, interim::Interim, received::code,
+    spelling::HeadWatch,
+};
+use bytes::Bytes;
 use h2::Reason;
 use http::StatusCode;
 use teeline_capture::Tap;
@@ -31,6 +35,8 @@ struct State {
     waiting: Option<Waker>,
     /// The body under way, and who counts what was written of it.
     delivery: Option<(Delivery, Tap)>,
+    /// 1xx answers on their way.
+    interim: Interim,
     /// How the connection is to be closed.
     close: Close,
     /// How the app went away, once it has.
@@ -119,6 +125,27 @@ impl Line {
             state.watch.go_on();
         }
         head
+    }
+
+    /// Writes a 1xx answer, before the one that hyper gets.
+    pub(crate) fn interim(&self, head: &[u8]) {
+        self.lock().interim.add(head);
+    }
+
+    /// What of the 1xx answers is to be written now. `between`: hyper holds nothing.
+    pub(crate) fn next_interim(&self, between: bool, cx: &Context<'_>) -> Option<Bytes> {
+        self.lock().interim.next(between, cx)
+    }
+
+    /// So many bytes of them are written.
+    pub(crate) fn wrote_interim(&self, length: usize) {
+        self.lock().interim.wrote(length);
+        self.flushed();
+    }
+
+    /// Ready when all of them are written, so that the answer may follow.
+    pub(crate) fn poll_interim_written(&self, cx: &Context<'_>) -> Poll<()> {
+        self.lock().interim.poll_written(cx)
     }
 
     /// hyper has all of the answer.

@@ -87,6 +87,11 @@ impl Link {
         self.wire.announce(tap);
     }
 
+    /// What its IO sees.
+    pub(crate) fn wire(&self) -> Arc<Wire> {
+        Arc::clone(&self.wire)
+    }
+
     /// The head of the response that came, as the upstream spelled it.
     pub(crate) fn take_head(&self) -> Option<Vec<u8>> {
         self.wire.take_head()

@@ -1,6 +1,7 @@
 //! Where a response goes, in either version of HTTP.
 
 use std::{
+    future::poll_fn,
     sync::{Arc, Mutex, PoisonError},
     task::{Context, Poll},
 };
@@ -12,6 +13,7 @@ use teeline_capture::Tap;
 
 use crate::{
     http2::Watch,
+    interim,
     line::{Left, Line},
 };
 
@@ -84,12 +86,24 @@ impl Outlet {
         }
     }
 
-    /// Passes a 1xx on, where there is a way.
-    pub(crate) fn informational(&self, response: Response<()>) {
-        if let Self::Http2(stream) = self {
-            let mut respond = stream.respond.lock().unwrap_or_else(PoisonError::into_inner);
-            // It fails when the stream is over, which is seen elsewhere.
-            let _ = respond.send_informational(response);
+    /// Passes a 1xx on. `raw`: its head as it was spelled, if that is known.
+    pub(crate) fn informational(&self, response: Response<()>, raw: Option<&[u8]>) {
+        match self {
+            Self::Http1(line) => {
+                line.interim(&interim::written(raw, response.status(), response.headers()));
+            }
+            Self::Http2(stream) => {
+                let mut respond = stream.respond.lock().unwrap_or_else(PoisonError::into_inner);
+                // It fails when the stream is over, which is seen elsewhere.
+                let _ = respond.send_informational(response);
+            }
+        }
+    }
+
+    /// Waits until every 1xx is written: the answer comes after them.
+    pub(crate) async fn informed(&self) {
+        if let Self::Http1(line) = self {
+            poll_fn(|cx| line.poll_interim_written(cx)).await;
         }
     }
 

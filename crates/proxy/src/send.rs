@@ -102,6 +102,7 @@ impl Client {
         exchange: &Exchange,
     ) -> Result<Response<Received>, Unsent> {
         link.announce(exchange.tap().clone());
+        exchange.wire().set(link.wire());
         link.passage = exchange.passage().clone();
         let mirrored = request.version() != Version::HTTP_2;
         match link.sender.try_send_request(request).await {
@@ -178,7 +179,7 @@ impl Client {
         let tap = exchange.tap();
         let informational = |response: Response<()>| {
             tap.informational(response.status().as_u16());
-            outlet.informational(response);
+            outlet.informational(response, None);
         };
         let response =
             Box::pin(link.send(request, tap.clone(), &self.shared.tasks, informational)).await?;

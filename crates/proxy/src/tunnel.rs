@@ -4,7 +4,6 @@
 //! on sending, and a reset is a reset.
 
 use std::{
-    future::Future,
     io,
     sync::atomic::{AtomicBool, Ordering},
 };
@@ -88,10 +87,11 @@ async fn pass(app: Socket<AppIo>, upstream: Socket<UpstreamIo>, tap: &Tap) -> En
         (split(upstream.io), upstream.ahead);
     // Whether the app ended its side, and nothing came for it since.
     let left = AtomicBool::new(false);
+    let over = AtomicBool::new(false);
     let up = async {
         let came = |bytes: &Bytes| tap.request_body(bytes);
         let copied = copy(app_ahead, &mut app_out, &mut upstream_in, came, |_| ()).await;
-        left.store(copied.is_ok(), Ordering::Relaxed);
+        left.store(copied.is_ok() && !over.load(Ordering::Relaxed), Ordering::Relaxed);
         tap.request_end(copied.is_ok());
         copied.map_err(|side| match side {
             Side::From(err) => Fault::App(err),
@@ -105,19 +105,20 @@ async fn pass(app: Socket<AppIo>, upstream: Socket<UpstreamIo>, tap: &Tap) -> En
         };
         let went = |length| tap.written(length);
         let copied = copy(upstream_ahead, &mut upstream_out, &mut app_in, came, went).await;
+        over.store(copied.is_ok(), Ordering::Relaxed);
         copied.map_err(|side| match side {
             Side::From(err) => Fault::Upstream(err),
             Side::To(err) => Fault::App(err),
         })
     };
-    let (result, down_ended) = both(up, down).await;
+    let result = tokio::try_join!(up, down);
     let (app, upstream) = (app_out.unsplit(app_in), upstream_out.unsplit(upstream_in));
     match result {
-        Ok(()) if left.into_inner() => {
+        Ok(_) if left.into_inner() => {
             tap.left(&Left::Closed.how());
             Ending::ClientLeft
         }
-        Ok(()) => Ending::Clean,
+        Ok(_) => Ending::Clean,
         Err(Fault::App(err)) => {
             upstream.reset();
             tap.left(&Left::of(&err).how());
@@ -126,30 +127,8 @@ async fn pass(app: Socket<AppIo>, upstream: Socket<UpstreamIo>, tap: &Tap) -> En
         Err(Fault::Upstream(err)) => {
             app.reset();
             // Its own side had ended before: what it took no more is the app's.
-            if down_ended { Ending::Clean } else { Ending::UpstreamBroke { how: how(&err) } }
+            if over.into_inner() { Ending::Clean } else { Ending::UpstreamBroke { how: how(&err) } }
         }
-    }
-}
-
-/// Runs both directions until both have ended or one fails; and whether the second had ended.
-async fn both(
-    up: impl Future<Output = Result<(), Fault>>,
-    down: impl Future<Output = Result<(), Fault>>,
-) -> (Result<(), Fault>, bool) {
-    tokio::pin!(up, down);
-    tokio::select! {
-        result = &mut up => match result {
-            Ok(()) => {
-                let result = down.await;
-                let ended = result.is_ok();
-                (result, ended)
-            }
-            Err(fault) => (Err(fault), false),
-        },
-        result = &mut down => match result {
-            Ok(()) => (up.await, true),
-            Err(fault) => (Err(fault), false),
-        },
     }
 }
 

@@ -30,6 +30,23 @@ pub(crate) struct Wire {
     watch: Mutex<HeadWatch>,
 }
 
+/// The connection on which a request travels, once it does.
+#[derive(Clone, Default)]
+pub(crate) struct Travels(Arc<Mutex<Option<Arc<Wire>>>>);
+
+impl Travels {
+    /// It goes on this one; again on another if nothing of it was sent.
+    pub(crate) fn set(&self, wire: Arc<Wire>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(wire);
+    }
+
+    /// The head of the 1xx that has just come, if it is known.
+    pub(crate) fn take_interim(&self) -> Option<Vec<u8>> {
+        let wire = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        wire?.take_interim()
+    }
+}
+
 impl Wire {
     /// Tells `tap` when the next bytes are written, and watches for the head that answers them.
     pub(crate) fn announce(&self, tap: Tap) {
@@ -52,6 +69,11 @@ impl Wire {
         let head = std::iter::from_fn(|| watch.take()).find(|head| !is_interim(head));
         watch.stop();
         head
+    }
+
+    /// The head of the 1xx that has just come, if it is known.
+    pub(crate) fn take_interim(&self) -> Option<Vec<u8>> {
+        self.watch.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     fn wrote(&self) {

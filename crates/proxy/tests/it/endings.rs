@@ -1,7 +1,7 @@
 //! However an answer ends, the app gets every byte of it and then the same end, and the capture
 //! says who ended it.
 
-use teeline_capture::{Ending, State, Summary};
+use teeline_capture::{EndedBy, Ending, State, Summary};
 use teeline_script::Script;
 use tokio::io::AsyncReadExt as _;
 
@@ -75,7 +75,12 @@ async fn an_answer_ends_for_the_app_as_the_upstream_ended_it() {
         let length = body.len() as u64;
         let all = |it: &Summary| it.state != State::Open && it.bytes_to_app == length;
         assert_eq!(rig.capture(0, all).await.bytes, length, "{name}");
-        match (rig.exchange(0).await.ending.unwrap(), how) {
+        let exchange = rig.exchange(0).await;
+        let end = exchange.end.unwrap();
+        assert_eq!((end.by, end.byte, end.to_app), (EndedBy::Upstream, length, length), "{name}");
+        assert!(end.how.contains(how.unwrap_or("whole")), "{name}: {end:?}");
+        assert!(0.0 < end.after_ms.unwrap(), "{name}");
+        match (exchange.ending.unwrap(), how) {
             (Ending::Clean, None) => {}
             (Ending::UpstreamBroke { how }, Some(expected)) => {
                 assert!(how.contains(expected), "{name}: {how}");
@@ -98,6 +103,51 @@ async fn a_reset_after_a_pause_ends_the_same() {
     assert!(end.is_ok() && !app.buffer.ends_with(b"0\r\n\r\n"), "{end:?} {:?}", app.buffer);
     let ending = rig.exchange(0).await.ending;
     assert_eq!(ending, Some(Ending::UpstreamBroke { how: "reset".to_owned() }));
+}
+
+/// Who ended it and how is one thing, what the frames say of it another; the capture has both, and the
+/// frame and the byte after which it was.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_frames_say_stands_beside_it() {
+    let text = "data: {\"id\":\"c\",\"object\":\"chat.completion.chunk\",\"created\":1,\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hi\"},\"finish_reason\":\"stop\"}]}\n\n";
+    let done = "data: [DONE]\n\n";
+    let cases = [
+        ("whole", Script::sse([text, done]), "whole", 1, "finished"),
+        (
+            "all but the mark",
+            Script::sse_head().chunk(text).chunk(done).rst(),
+            "reset",
+            1,
+            "finished",
+        ),
+        (
+            "a frame short",
+            Script::sse_head().chunk(text).fin(),
+            "closed early",
+            0,
+            "did-not-finish",
+        ),
+        ("ended short", Script::sse([text]), "whole", 0, "did-not-finish"),
+        (
+            "in a frame",
+            Script::sse_head().chunk(text).chunk("data: [DO").rst(),
+            "reset",
+            1,
+            "did-not-finish",
+        ),
+    ];
+    for (name, script, how, frame, verdict) in cases {
+        let rig = Rig::new(move |_| script.clone()).await;
+        let body = rig.fetch(get("/up/v1/chat/completions")).await.body.len() as u64;
+        let exchange = rig.exchange(0).await;
+        let end = exchange.end.unwrap();
+        assert_eq!((end.how.as_str(), end.frame, end.byte), (how, Some(frame), body), "{name}");
+        assert_eq!(end.verdict.unwrap().as_str(), verdict, "{name}");
+        if how != "whole" {
+            let words = format!("{how} after frame {frame} and {body} bytes");
+            assert_eq!(exchange.summary.end_reason, Some(words), "{name}");
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -123,6 +173,9 @@ async fn without_a_head_the_app_is_told_what_happened() {
         assert_eq!(answer.header("x-teeline-error"), Some("upstream-closed"), "{name}");
         assert!(answer.text().contains(words), "{name}: {}", answer.text());
         assert_eq!(rig.ended(0).await.state, State::Failed, "{name}");
+        let end = rig.exchange(0).await.end.unwrap();
+        assert_eq!((end.by, end.how.as_str()), (EndedBy::Teeline, "upstream-closed"), "{name}");
+        assert_eq!((end.frame, end.byte, end.to_app), (None, 0, 0), "{name}");
         assert_eq!(rig.upstream.requests().len(), 1, "{name}: not sent again");
     }
 }

@@ -3,9 +3,9 @@
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
-use h2::{RecvStream, client};
+use h2::{Reason, RecvStream, client};
 use http::{HeaderMap, Request, Response};
-use teeline_capture::{Ending, State};
+use teeline_capture::{EndedBy, Ending, State};
 use teeline_proxy::Config;
 use teeline_script::{Frame, Script, Upstream};
 use tokio::net::TcpStream;
@@ -438,5 +438,41 @@ async fn a_stream_that_is_reset_before_its_answer() {
         }
         assert_eq!(rig.upstream.requests().len(), 1, "it is not repeated");
         assert_eq!(rig.ended(0).await.state, State::Failed);
+    }
+}
+
+/// How an app gave up a stream is recorded with its code, and how it gave up its connection.
+#[tokio::test(flavor = "multi_thread")]
+async fn how_an_app_leaves_is_recorded() {
+    let script = || Script::new().frames([head(200, &[]), data("abc")]).gate("silent");
+    let silent = Script::new().gate("silent");
+    for (name, script, reset, how) in [
+        ("in mid-body", script(), Some(Reason::ENHANCE_YOUR_CALM), "reset ENHANCE_YOUR_CALM"),
+        ("by a number", script(), Some(Reason::from(4711)), "reset 4711"),
+        ("before the head", silent.clone(), Some(Reason::CANCEL), "reset CANCEL"),
+        ("with its connection", script(), None, "closed"),
+        ("with its connection, before the head", silent, None, "closed"),
+    ] {
+        let answered = !name.ends_with("before the head");
+        let upstream = Upstream::builder().http2().start(move |_| script.clone()).await.unwrap();
+        let rig = Rig::with(upstream, Config::default()).await;
+        let app = App::connect(&rig).await;
+        let (response, mut sending) = app.begin(get("/up/x"), 0).await;
+        rig.upstream.reached("silent").await;
+        let mut body = None;
+        if answered {
+            let mut coming = within("a response", response).await.unwrap().into_body();
+            assert_eq!(within("data", coming.data()).await.unwrap().unwrap(), "abc");
+            body = Some(coming);
+        }
+        match reset {
+            Some(reason) => sending.send_reset(reason),
+            None => drop(app),
+        }
+        let end = rig.exchange(0).await.end.unwrap();
+        assert_eq!((end.by, end.how.as_str()), (EndedBy::App, how), "{name}");
+        let bytes = if answered { 3 } else { 0 };
+        assert_eq!((end.byte, end.to_app), (bytes, bytes), "{name}");
+        drop(body);
     }
 }

@@ -1,6 +1,6 @@
 //! The app leaves: its request is cancelled at once, for tokens cost money.
 
-use teeline_capture::State;
+use teeline_capture::{EndedBy, State};
 use teeline_proxy::Config;
 use teeline_script::{Gone, Script, Upstream};
 
@@ -10,16 +10,24 @@ use crate::support::{App, Rig, get, post, within};
 #[tokio::test(flavor = "multi_thread")]
 async fn the_upstream_sees_it_whenever_it_happens() {
     let table = [
-        ("before the head", Script::new().gate("silent"), ""),
-        ("after the head", Script::sse_head().gate("silent"), "\r\n\r\n"),
-        ("in mid-stream", Script::sse_head().chunk("data: 1\n\n").gate("silent"), "data: 1\n\n"),
+        ("before the head", Script::new().gate("silent"), "", 0, None),
+        ("after the head", Script::sse_head().gate("silent"), "\r\n\r\n", 0, None),
+        (
+            "in mid-stream",
+            Script::sse_head().chunk("data: 1\n\n").gate("silent"),
+            "data: 1\n\n",
+            9,
+            Some(0),
+        ),
         (
             "in a body with a length",
             Script::head("200 OK", &[("Content-Length", "100")]).bytes("abc").gate("silent"),
             "abc",
+            3,
+            None,
         ),
     ];
-    for (name, script, seen) in table {
+    for (name, script, seen, bytes, frame) in table {
         for reset in [false, true] {
             let script = script.clone();
             let rig = Rig::new(move |_| script.clone()).await;
@@ -33,6 +41,13 @@ async fn the_upstream_sees_it_whenever_it_happens() {
             let gone = within(name, rig.upstream.client_gone(0)).await;
             assert_ne!(gone, Gone::Ended, "{name}");
             assert_eq!(rig.ended(0).await.state, State::ClientLeft, "{name}");
+            let exchange = rig.exchange(0).await;
+            let end = exchange.end.unwrap();
+            let how = if reset { "reset" } else { "closed" };
+            assert_eq!((end.by, end.how.as_str()), (EndedBy::App, how), "{name}");
+            assert_eq!((end.byte, end.to_app, end.frame), (bytes, bytes, frame), "{name}");
+            let reason = exchange.summary.end_reason.unwrap();
+            assert!(reason.starts_with(&format!("left ({how}) ")), "{name}: {reason}");
         }
     }
 }

@@ -14,6 +14,7 @@ mod laws;
 mod leaving;
 mod outbound;
 mod reuse;
+mod scenarios;
 mod shutdown;
 mod stalled;
 mod streaming;

@@ -14,7 +14,8 @@ const GET: &str = "GET {up}/x HTTP/1.1\r\nHost: {host}\r\n\r\n";
 const GET_CLOSE: &str = "GET {up}/x HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n";
 
 pub(crate) fn all() -> Vec<Case> {
-    [framings(), endings(), heads(), bodiless(), arrivals(), uploads(), connections()].concat()
+    [framings(), endings(), heads(), bodiless(), interims(), arrivals(), uploads(), connections()]
+        .concat()
 }
 
 fn whole(parts: &[&str]) -> Vec<u8> {
@@ -161,6 +162,44 @@ fn bodiless() -> Vec<Case> {
             .until("\r\n\r\n")
     });
     cases.collect()
+}
+
+/// 1xx answers come before the answer, each as soon as it came and as it was spelled.
+fn interims() -> Vec<Case> {
+    let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+    let hints = "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\nLINK: </y>\r\nX-After: 1\r\n\r\n";
+    let processing = "HTTP/1.1 102 Working On It\r\n\r\n";
+    let several = [processing, hints, "HTTP/1.1 100 Continue\r\n\r\n", ok].concat();
+    let post = "POST {up}/x HTTP/1.1\r\nHost: {host}\r\nContent-Length: 2\r\n\r\n{}";
+    let parts = Script::new().bytes(processing).gate("hints").bytes(hints).gate("answer");
+    let mut large = "HTTP/1.1 103 Early Hints\r\n".to_owned();
+    large.extend((0..200).map(|n| format!("Link: </{n}>; rel=preload\r\n")));
+    vec![
+        Case::bytes("hints", [hints, ok].concat()).send(GET).until("\r\n\r\nok"),
+        Case::bytes("several 1xx", several).send(GET).until("\r\n\r\nok"),
+        Case::bytes("a large 103", [&large, "\r\n", ok].concat()).send(GET).until("\r\n\r\nok"),
+        Case::new("1xx one by one", parts.bytes(ok))
+            .send(post)
+            .until("Working On It\r\n\r\n")
+            .act(Act::Open("hints"))
+            .until("X-After: 1\r\n\r\n")
+            .act(Act::Open("answer"))
+            .until("\r\n\r\nok"),
+        // Each answer's own, and behind what came before.
+        Case::bytes("pipelined, with hints", [hints, ok].concat())
+            .and(Script::new().bytes(processing).then(Script::sse(["two"])))
+            .and(Script::new().bytes([hints, ok].concat()))
+            .send(&[GET, post, GET].concat())
+            .until("\r\n\r\nok")
+            .until("0\r\n\r\n")
+            .until("\r\n\r\nok"),
+        Case::bytes("hints and no body", [hints, "HTTP/1.1 204 No Content\r\n\r\n"].concat())
+            .send(GET)
+            .until("204 No Content\r\n\r\n"),
+        Case::bytes("hints, then nothing", [hints, ok.split_at(20).0].concat())
+            .send(GET)
+            .until("X-After: 1\r\n\r\n"),
+    ]
 }
 
 /// The upstream sends each part only when the app has the one before.

@@ -136,12 +136,20 @@ pub(crate) const ROWS: &[Row] = &[
         ),
     },
     Row {
-        what: "1xx answers over HTTP/1.1",
-        through: "recorded, not passed on, but for 100 where the app expects it; over HTTP/2 they pass",
-        why: "hyper's server has no way for them",
+        what: "A `100 Continue` that the app waits for",
+        through: "is hyper's own: when the upstream's comes, or after a second without it",
+        why: "so hyper does it; other 1xx answers pass as they are",
         proof: Shown(
-            || Case::bytes("hints", "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").send(GET).until("\r\n\r\nok"),
-            |seen| _ = seen.answers.remove(0),
+            || Case::new("100", Script::new().bytes("HTTP/1.1 100 Go On\r\nX-A: 1\r\n\r\n").read_rest().bytes(OK))
+                .early()
+                .send("POST {up}/x HTTP/1.1\r\nHost: {host}\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n")
+                .until("\r\n\r\n")
+                .act(Act::Bytes(b"abc".to_vec()))
+                .until("\r\n\r\nok"),
+            |seen| {
+                seen.answers[0].status = "HTTP/1.1 100 Continue".to_owned();
+                seen.answers[0].headers.clear();
+            },
         ),
     },
     Row {
