@@ -4,6 +4,8 @@ use teeline_script::Script;
 
 use crate::support::{End, Rig, get};
 
+const ANSWER: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+
 #[tokio::test(flavor = "multi_thread")]
 async fn the_upstream_gets_the_apps_head() {
     // Name case, order, adjacent duplicates, odd values, odd targets.
@@ -152,14 +154,18 @@ async fn declared_trailers_pass() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn informational_answers_are_recorded() {
-    let rig = Rig::new(|_| {
-        Script::new()
-            .bytes("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n")
-            .then(Script::answer("200 OK", &[], "ok"))
-    })
-    .await;
-    let answer = rig.fetch(get("/up/x")).await;
+async fn informational_answers_pass_and_are_recorded() {
+    let interim = "HTTP/1.1 103 Early Hints\r\nLINK: </x>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n";
+    let rig = Rig::new(move |_| Script::new().bytes(interim).gate("answer").bytes(ANSWER)).await;
+    let mut app = rig.app().await;
+    app.send(get("/up/x")).await;
+    // Before the answer is there.
+    assert_eq!(app.read_through("Processing\r\n\r\n").await, interim.as_bytes());
+    rig.upstream.open_gate("answer");
+    let answer = app.answer().await;
+    assert_eq!((answer.status(), answer.text().as_str()), ("200", "ok"));
+    // An app that speaks HTTP/1.0 knows none (RFC 9110, section 15.2).
+    let answer = rig.fetch("GET /up/x HTTP/1.0\r\n\r\n").await;
     assert_eq!((answer.status(), answer.text().as_str()), ("200", "ok"));
     assert_eq!(rig.exchange(0).await.response.unwrap().informational, [103, 102]);
 }

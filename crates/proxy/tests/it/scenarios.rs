@@ -46,16 +46,16 @@ async fn pings_and_silence_are_neither_swallowed_nor_taken_for_an_answer() {
     let end = chat("{}", "\"stop\"") + "data: [DONE]\n\n";
     for pings in [PINGS, 0] {
         let mut script = Script::sse_head().chunk(&role);
-        for _ in 0..pings {
-            script = script.gate("ping").chunk(": ping\n\n");
+        for n in 0..pings {
+            script = script.gate(&format!("ping {n}")).chunk(": ping\n\n");
         }
         let script = script.gate("answer").chunk(&answer).gate("end").chunk(&end).last_chunk();
         let rig = Rig::new(move |_| script.clone()).await;
         let mut app = rig.app().await;
         app.send(get("/up/v1/chat/completions")).await;
         app.read_through(&role).await;
-        for _ in 0..pings {
-            rig.upstream.open_gate("ping");
+        for n in 0..pings {
+            rig.upstream.open_gate(&format!("ping {n}"));
             app.read_through(": ping\n\n").await;
         }
         // As long as this takes, at least, nothing comes.
@@ -127,10 +127,10 @@ async fn piece_by_piece(coding: &str, pieces: Vec<Vec<u8>>, cut: bool) -> (Rig, 
             ("Transfer-Encoding", "chunked"),
         ],
     );
-    for piece in &pieces {
-        script = script.gate("next").chunk(piece);
+    for (n, piece) in pieces.iter().enumerate() {
+        script = script.gate(&format!("piece {n}")).chunk(piece);
     }
-    script = script.gate("next");
+    script = script.gate("end");
     let script = if cut { script.rst() } else { script.last_chunk() };
     let rig = Rig::new(move |_| script.clone()).await;
     let mut app = rig.app().await;
@@ -138,13 +138,13 @@ async fn piece_by_piece(coding: &str, pieces: Vec<Vec<u8>>, cut: bool) -> (Rig, 
     let head = String::from_utf8(app.read_through("\r\n\r\n").await).unwrap();
     assert!(head.contains(&format!("Content-Encoding: {coding}\r\n")), "{head}");
     let mut got = Vec::new();
-    for piece in &pieces {
-        rig.upstream.open_gate("next");
+    for (n, piece) in pieces.iter().enumerate() {
+        rig.upstream.open_gate(&format!("piece {n}"));
         app.read_through(format!("{:X}\r\n", piece.len())).await;
         got.extend(app.read_through(piece).await);
         app.read_through("\r\n").await;
     }
-    rig.upstream.open_gate("next");
+    rig.upstream.open_gate("end");
     if cut {
         assert_ne!(app.answer().await.rest, "0\r\n\r\n");
     } else {
@@ -222,10 +222,11 @@ async fn two_streams_at_once_are_each_kept_to_the_byte() {
         (0..FRAMES).map(|n| chat(&format!("{{\"content\":\"{name}{n} \"}}"), "null")).collect()
     };
     let script = move |name: &str| {
-        let gates = frames(name)
-            .into_iter()
-            .fold(Script::sse_head(), |script, frame| script.gate(name).chunk(frame));
-        gates.chunk("data: [DONE]\n\n").last_chunk()
+        let all = frames(name).into_iter().enumerate();
+        let all = all.fold(Script::sse_head(), |script, (n, frame)| {
+            script.gate(&format!("{name}{n}")).chunk(frame)
+        });
+        all.chunk("data: [DONE]\n\n").last_chunk()
     };
     let rig = Rig::new(move |request| script(request.target.trim_start_matches('/'))).await;
     let mut apps = Vec::new();
@@ -237,7 +238,7 @@ async fn two_streams_at_once_are_each_kept_to_the_byte() {
     }
     for n in 0..FRAMES {
         for (name, app) in &mut apps {
-            rig.upstream.open_gate(name);
+            rig.upstream.open_gate(&format!("{name}{n}"));
             app.read_through(format!("\"{name}{n} \"")).await;
         }
     }

@@ -1,6 +1,9 @@
 //! Other protocols on the same connection, such as WebSocket.
 
-use std::io::ErrorKind;
+use std::{
+    io::{BufRead as _, BufReader, ErrorKind},
+    process::{Command, Stdio},
+};
 
 use teeline_capture::{EndedBy, Piece, State};
 use teeline_proxy::Config;
@@ -215,4 +218,116 @@ async fn a_switch_that_was_not_asked_for_is_an_error() {
         (answer.status(), answer.header("x-teeline-error")),
         ("502", Some("upstream-closed"))
     );
+}
+
+/// Greets, sends back what it gets, and closes when it is told to. Prints its port.
+const SERVER: &str = r#"
+import asyncio, sys, websockets
+
+async def talk(ws):
+    await ws.send('{"type":"session.created"}')
+    async for message in ws:
+        if message == "close":
+            return await ws.close(4001, "enough")
+        await ws.send(message)
+
+async def main():
+    compression = None if sys.argv[1] == "none" else sys.argv[1]
+    async with websockets.serve(talk, "127.0.0.1", 0, compression=compression) as server:
+        print(server.sockets[0].getsockname()[1], flush=True)
+        await asyncio.Future()
+
+asyncio.run(main())
+"#;
+
+/// Says a few things in every way there is, and prints what came back and how it ended.
+const CLIENT: &str = r#"
+import asyncio, sys, websockets
+
+async def parts():
+    yield "fragment one, "
+    yield "fragment two"
+
+async def main():
+    compression = None if sys.argv[2] == "none" else sys.argv[2]
+    async with websockets.connect(sys.argv[1], compression=compression) as ws:
+        seen = [await ws.recv()]
+        for message in ['{"type":"response.create"}', "x" * 70000, b"\x00\xff", "", parts()]:
+            await ws.send(message)
+            seen.append(await ws.recv())
+        await (await ws.ping())
+        await ws.send("close")
+        try:
+            await ws.recv()
+        except websockets.ConnectionClosed as closed:
+            print([len(it) for it in seen], seen[-1], closed.rcvd.code, closed.rcvd.reason)
+
+asyncio.run(main())
+"#;
+
+/// The Python of the SDK suite, if it has a WebSocket library.
+fn python() -> Option<String> {
+    let own = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/sdk/.venv/bin/python");
+    let has = |python: &&str| {
+        let mut command = Command::new(python);
+        command.args(["-c", "import websockets.asyncio"]).stderr(Stdio::null());
+        command.status().is_ok_and(|status| status.success())
+    };
+    [own, "python3"].into_iter().find(has).map(str::to_owned)
+}
+
+/// A library on either side, of which neither can tell that something is in between.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_real_client_and_a_real_server_talk_through_it() {
+    let Some(python) = python() else {
+        let required = std::env::var("TEELINE_REQUIRE").unwrap_or_default();
+        assert!(!required.split(',').any(|need| need == "python"), "no Python with `websockets`");
+        return;
+    };
+    for compression in ["none", "deflate"] {
+        let mut server = Command::new(&python)
+            .args(["-c", SERVER, compression])
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut port = String::new();
+        BufReader::new(server.stdout.take().unwrap()).read_line(&mut port).unwrap();
+        let at = format!("127.0.0.1:{}", port.trim());
+        let mut config = Config::default();
+        config.upstreams.add("ws", &format!("http://{at}")).unwrap();
+        let rig = Rig::with(Upstream::start(|_| Script::new()).await.unwrap(), config).await;
+        let mut said = Vec::new();
+        for url in [format!("ws://{at}/v1/realtime"), format!("ws://{}/ws/v1/realtime", rig.addr)] {
+            let mut client = Command::new(&python);
+            client.args(["-c", CLIENT, &url, compression]);
+            let output = tokio::task::spawn_blocking(move || client.output().unwrap());
+            let output = within("the client is done", output).await.unwrap();
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            said.push(String::from_utf8(output.stdout).unwrap());
+        }
+        server.kill().unwrap();
+        server.wait().unwrap();
+        assert_eq!(said[0], "[26, 26, 70000, 2, 0, 26] fragment one, fragment two 4001 enough\n");
+        assert_eq!(said[1], said[0], "{compression}");
+
+        let summary = rig.ended(0).await;
+        assert_eq!(summary.state, State::Ended);
+        let reading = rig.store.reading(summary.id).unwrap();
+        let facts = reading.websocket.clone().unwrap();
+        assert_eq!((facts.from_app.messages, facts.from_upstream.messages), (6, 6));
+        assert_eq!(facts.closed_by, Some("upstream"));
+        let close = facts.from_upstream.close.unwrap();
+        assert_eq!((close.code, close.reason.as_str()), (Some(4001), "enough"));
+        let faults = reading.findings.iter().filter(|it| it.kind.id() == "websocket-fault");
+        assert_eq!(faults.count(), 0, "{:?}", reading.findings);
+        let (_, rows) = rig.store.frames(summary.id, 0, 100).unwrap();
+        let events: Vec<_> = rows.iter().filter_map(|row| row.event.as_deref()).collect();
+        if compression == "none" {
+            assert_eq!(events, ["session.created", "response.create", "response.create"]);
+            assert_eq!(facts.from_app.compressed + facts.from_upstream.compressed, 0);
+        } else {
+            assert!(0 < facts.from_app.compressed && 0 < facts.from_upstream.compressed);
+            assert!(reading.summary.contains("compressed and not decoded"), "{}", reading.summary);
+        }
+    }
 }
