@@ -132,7 +132,7 @@ mod tests {
         assert_eq!(interim.next(false, &cx).as_deref(), Some(&b"wo"[..]), "it has begun");
         interim.wrote(2);
         assert!(interim.poll_written(&cx).is_ready());
-        interim.add(&[b'x'; LIMIT]);
+        interim.add(&vec![b'x'; LIMIT]);
         interim.add(b"too much");
         assert_eq!(interim.next(true, &cx).map(|bytes| bytes.len()), Some(LIMIT));
     }

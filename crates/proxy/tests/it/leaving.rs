@@ -24,7 +24,7 @@ async fn the_upstream_sees_it_whenever_it_happens() {
             Script::head("200 OK", &[("Content-Length", "100")]).bytes("abc").gate("silent"),
             "abc",
             3,
-            None,
+            Some(0),
         ),
     ];
     for (name, script, seen, bytes, frame) in table {

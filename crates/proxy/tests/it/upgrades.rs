@@ -301,7 +301,8 @@ async fn a_real_client_and_a_real_server_talk_through_it() {
             let mut client = Command::new(&python);
             client.args(["-c", CLIENT, &url, compression]);
             let output = tokio::task::spawn_blocking(move || client.output().unwrap());
-            let output = within("the client is done", output).await.unwrap();
+            // Not `within`: starting a Python may take long on a busy machine.
+            let output = output.await.unwrap();
             assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
             said.push(String::from_utf8(output.stdout).unwrap());
         }

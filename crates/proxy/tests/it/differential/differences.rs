@@ -147,7 +147,7 @@ pub(crate) const ROWS: &[Row] = &[
                 .act(Act::Bytes(b"abc".to_vec()))
                 .until("\r\n\r\nok"),
             |seen| {
-                seen.answers[0].status = "HTTP/1.1 100 Continue".to_owned();
+                "HTTP/1.1 100 Continue".clone_into(&mut seen.answers[0].status);
                 seen.answers[0].headers.clear();
             },
         ),
