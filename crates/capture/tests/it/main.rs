@@ -11,6 +11,7 @@ mod recording;
 mod redaction;
 mod retention;
 mod retries;
+mod versions;
 mod websocket;
 
 use std::path::Path;

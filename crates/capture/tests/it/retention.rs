@@ -44,6 +44,53 @@ fn said_gone(feed: &mut tokio::sync::broadcast::Receiver<Change>, before: usize)
     (before + more.filter(|change| matches!(change, Change::Deleted(_))).count()) as u64
 }
 
+/// Streams that are open may take more than there is room for: everything else goes, and they go when they have ended.
+#[test]
+fn open_streams_outgrow_the_bound_and_it_holds_when_they_have_ended() {
+    let dir = tempfile::tempdir().unwrap();
+    let retention_bytes = 2 << 20;
+    let options = StoreOptions { retention_bytes, ..StoreOptions::default() };
+    let store = Store::open(dir.path(), options).unwrap();
+    let (mut feed, mut deletions) = (store.feed(), store.feed());
+    let mut deleted = |count: usize| {
+        let next = || {
+            wait_for(&mut deletions, |change| match change {
+                Change::Deleted(id) => Some(id),
+                _ => None,
+            })
+        };
+        std::iter::repeat_with(next).take(count).collect::<Vec<_>>()
+    };
+    let grow = |tap: &Tap| tap.chunk(&Bytes::from(vec![b'o'; 900_000]));
+    let open: Vec<Tap> = (0..4)
+        .map(|number| {
+            let tap = store.recorder().begin(request(&format!("/x/open/{number}")));
+            tap.response(response(200, &[]));
+            grow(&tap);
+            tap
+        })
+        .collect();
+    let ended: Vec<_> = (0..3)
+        .map(|number| {
+            let id = exchange(&store, &format!("/x/{number}"), &vec![b'x'; 300_000]);
+            settled(&mut feed, id);
+            id
+        })
+        .collect();
+    assert_eq!(deleted(3), ended, "there is no room beside the open ones");
+    for tap in &open {
+        grow(tap);
+        assert_eq!(store.summary(tap.id()).unwrap().state, State::Open);
+    }
+    let ids: Vec<_> = open.into_iter().map(|tap| finish(tap, Ending::Clean)).collect();
+    assert_eq!(deleted(3), ids[..3], "the oldest go, one fits");
+    store.shutdown();
+    let size: u64 =
+        dir.path().read_dir().unwrap().map(|e| e.unwrap().metadata().unwrap().len()).sum();
+    assert!(size < retention_bytes + (1 << 20), "{size} bytes are left");
+    assert_eq!(bytes(store.chunks(ids[3]).unwrap()).len(), 1_800_000, "nothing of it was lost");
+}
+
 #[test]
 fn what_is_too_old_goes() {
     let dir = tempfile::tempdir().unwrap();
