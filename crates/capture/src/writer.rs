@@ -25,7 +25,7 @@ use crate::inner::{FinalRow, Inner};
 use crate::retention::Retention;
 use crate::stream::lock;
 use crate::workers::guarded;
-use crate::{StoreError, Summary};
+use crate::{State, StoreError, Summary};
 
 /// What waits is written after this at the latest.
 const COMMIT_EVERY: Duration = Duration::from_millis(100);
@@ -205,8 +205,28 @@ impl Writer {
         }
         match result {
             Ok(finals) => self.wrote(finals),
-            Err(error) => drop(self.remedy(&error)),
+            Err(error) => {
+                drop(self.remedy(&error));
+                self.show_unwritten();
+            }
         }
+    }
+
+    /// The disk takes nothing: what is over is read and shown all the same, and stays to be written.
+    fn show_unwritten(&self) {
+        self.entries.iter().for_each(|entry| entry.show_unwritten(&self.inner));
+        for row in &self.finals {
+            if row.live.summary().state == State::Open {
+                self.show_final(row);
+            }
+        }
+    }
+
+    fn show_final(&self, row: &FinalRow) {
+        let weight = crate::cache::weight(&row.reading);
+        self.inner.readings.put(row.live.id, Arc::clone(&row.reading), weight);
+        row.live.set_summary(Arc::clone(&row.summary));
+        self.inner.tell(&row.live, Arc::clone(&row.summary));
     }
 
     /// One transaction; gives how many final readings are in it.

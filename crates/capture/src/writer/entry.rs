@@ -261,6 +261,22 @@ impl Entry {
         true
     }
 
+    /// Gives an exchange that is over to the workers though its end cannot be written.
+    pub(super) fn show_unwritten(&self, inner: &Inner) {
+        let Some(live) = self.live.as_ref().filter(|_| self.closed && self.rows.is_empty()) else {
+            return;
+        };
+        if !live.progress().finished {
+            live.set_progress(Progress {
+                record: Arc::new(self.record.clone()),
+                bytes: self.record.bytes,
+                bytes_to_app: self.record.bytes_to_app,
+                finished: true,
+            });
+            inner.queue.push(live);
+        }
+    }
+
     /// The capture of this number was deleted for good.
     pub(super) fn discard(&mut self, seq: i64) {
         if self.live.as_ref().is_some_and(|live| live.seq == seq) {
