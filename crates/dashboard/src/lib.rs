@@ -27,6 +27,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod accept;
 mod api;
 mod assets;
 mod columns;
@@ -53,6 +54,7 @@ use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
+use crate::accept::Patient;
 use crate::assets::Assets;
 use crate::security::Guard;
 use crate::undo::Undo;
@@ -145,7 +147,7 @@ pub fn router(dashboard: Dashboard) -> Router {
 pub async fn serve(listener: TcpListener, dashboard: Dashboard) -> std::io::Result<()> {
     let shutdown = dashboard.shutdown.clone();
     let stopped = shutdown.clone();
-    let serving = axum::serve(listener, router(dashboard))
+    let serving = axum::serve(Patient::new(listener), router(dashboard))
         .with_graceful_shutdown(async move { shutdown.cancelled().await });
     tokio::select! {
         ended = serving => ended,
