@@ -1,5 +1,8 @@
 //! Whatever goes wrong with the recording, the app's stream does not notice, and the capture says what it lacks.
 
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod disturbed;
+
 use std::{net::SocketAddr, path::Path};
 
 use serde_json::{Value, json};
@@ -77,8 +80,14 @@ fn a_file_that_cannot_grow_costs_the_app_nothing() {
     // 512 bytes a block: the store's files end at 1 MiB.
     let world = World::start_under("ulimit -S -f 2048", |_| answer());
     stream_by_causality(&world, |_| {});
-    // There is room again, and what can still be written is.
+    // Its end is shown though it cannot be written; then there is room again, and what can still be written is.
+    assert_eq!(world.ended()["summary"]["state"], "ended");
     world.teeline.lift_file_limit();
+    let id = text(&world.newest()["id"]).to_owned();
+    eventually("the end in the store", || {
+        let list = world.api("/api/captures?q=state:ended");
+        (list["captures"][0]["id"] == id.as_str()).then_some(())
+    });
     let capture = world.ended();
     let total = capture["summary"]["bytes"].as_u64().expect("a number");
     assert!(total > 2 << 20, "{total}");
@@ -185,5 +194,40 @@ fn more_than_can_be_queued_is_said_to_be_missing() {
     let kept = world.export(id, "raw").len() as u64;
     let missing: u64 = lacking.iter().map(|(from, to)| to - from).sum();
     assert_eq!(kept + missing, total, "{lacking:?}");
+    goes_on(&world);
+}
+
+/// How often the log says that no connection can be accepted: the proxy, and the dashboard.
+fn refusals(world: &World) -> (usize, usize) {
+    let log = world.teeline.log();
+    let said: Vec<_> =
+        log.iter().filter(|line| line.contains("cannot accept connections")).collect();
+    let dashboard = said.iter().filter(|line| line.contains("dashboard")).count();
+    (said.len() - dashboard, dashboard)
+}
+
+#[test]
+fn without_descriptors_both_ports_wait_and_streams_go_on() {
+    let world = World::start_under("ulimit -n 64", |_| answer());
+    let waiting = std::cell::RefCell::new(Vec::new());
+    stream_by_causality(&world, |number| match number {
+        3 => {
+            // The kernel takes those for which the program has no descriptor.
+            let (proxy, dashboard) = (world.teeline.proxy, world.teeline.dashboard);
+            let all = [proxy].repeat(100).into_iter().chain([dashboard; 3]);
+            waiting.borrow_mut().extend(all.map(Client::connect));
+            eventually("both ports' word", || (refusals(&world) == (1, 1)).then_some(()));
+        }
+        number if number == PARTS - 3 => {
+            // It has tried again several times by now.
+            std::thread::sleep(std::time::Duration::from_millis(500));
+            assert_eq!(refusals(&world), (1, 1), "said once each");
+            waiting.borrow_mut().clear();
+        }
+        _ => {}
+    });
+    let capture = world.ended();
+    assert_eq!(lacking(&capture), []);
+    assert_eq!(capture["reading"]["verdict"], "finished");
     goes_on(&world);
 }

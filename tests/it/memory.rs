@@ -1,10 +1,14 @@
 //! A long stream costs the proxy no memory: what was read is let go.
 
-use std::{io::Read as _, time::Duration};
+use std::{io::Read as _, net::SocketAddr, time::Duration};
 
+use h2::{RecvStream, client};
 use sha2::{Digest as _, Sha256};
-use teeline_script::Script;
-use teeline_tests::{Client, World, block_on, chat, eventually, hex, sha256, text};
+use teeline_script::{Frame, Script, Upstream};
+use teeline_tests::{
+    Client, Teeline, World, block_on, chat, eventually, get_json, hex, sha256, text,
+};
+use tokio::net::TcpStream;
 
 const FRAMES: u64 = 200_000;
 const BEFORE: u64 = 1_000;
@@ -89,4 +93,67 @@ fn two_hundred_thousand_frames_leave_no_trace_in_memory() {
 #[test]
 fn nor_with_somebody_watching() {
     stream_and_measure(&world(), true);
+}
+
+/// A frame of 16 KiB, and how many of them a stream has: 64 MiB.
+const LARGE: usize = 16 << 10;
+const LARGE_FRAMES: u64 = 4096;
+const STALLED: usize = 5;
+/// Whatever the recorder's queue takes at most (64 MiB for all streams): far less than what the stalled ones have to come.
+const WITH_QUEUE_KIB: u64 = 64 << 10;
+
+/// An app's HTTP/2 connection with one request on it; its answer is not read yet.
+async fn ask_http2(proxy: SocketAddr) -> (client::SendRequest<bytes::Bytes>, RecvStream) {
+    let socket = TcpStream::connect(proxy).await.expect("it listens");
+    let (sender, connection) = client::handshake(socket).await.expect("it speaks HTTP/2");
+    tokio::spawn(connection);
+    let mut sender = sender.ready().await.expect("it takes requests");
+    let request = http::Request::get(format!("http://{proxy}/test/x")).body(()).expect("a request");
+    let (response, _) = sender.send_request(request, true).expect("it is sent");
+    let response = response.await.expect("it is answered");
+    assert_eq!(response.status(), 200);
+    (sender, response.into_body())
+}
+
+#[test]
+fn readers_that_stall_over_http2_cost_no_memory() {
+    let frame = format!(": {}\n\n", "x".repeat(LARGE - 4));
+    let head = vec![("content-type".to_owned(), "text/event-stream".to_owned())];
+    let upstream = block_on(Upstream::builder().http2().start(move |_| {
+        Script::new()
+            .frames([Frame::Head(200, head.clone())])
+            .flow(frame.clone(), LARGE_FRAMES)
+            .frames([Frame::DataEnd("data: end\n\n".into())])
+    }))
+    .expect("a port is free");
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let named = format!("test={}", upstream.url());
+    let teeline = Teeline::start(folder.path(), &["--upstream", &named]);
+    let stalled: Vec<_> = (0..STALLED).map(|_| block_on(ask_http2(teeline.proxy))).collect();
+    let before = teeline.memory_kib("VmRSS");
+    let total = block_on(async {
+        let (_sender, mut body) = ask_http2(teeline.proxy).await;
+        let mut total = 0;
+        while let Some(data) = body.data().await {
+            let length = data.expect("the stream goes on").len();
+            total += length;
+            // A slow reader: a breath before it takes more.
+            tokio::time::sleep(Duration::from_micros(200)).await;
+            body.flow_control().release_capacity(length).expect("it was taken");
+        }
+        total
+    });
+    assert_eq!(total as u64, LARGE_FRAMES * LARGE as u64 + 11);
+    let peak = teeline.memory_kib("VmHWM");
+    let growth = peak.saturating_sub(before);
+    assert!(growth < WITH_QUEUE_KIB, "{growth} KiB over the {before} KiB before");
+    // The stalled ones have got what the windows hold, and no more was asked of their upstream.
+    let list = get_json(teeline.dashboard, "/api/captures?q=state:open");
+    let open = list["captures"].as_array().expect("a list");
+    assert_eq!(open.len(), STALLED);
+    for capture in open {
+        let bytes = capture["bytes"].as_u64().expect("a number");
+        assert!(bytes < 1 << 20, "{bytes} bytes were taken of a stream that nobody reads");
+    }
+    drop(stalled);
 }
