@@ -108,3 +108,88 @@ fn cohere_comes_back() {
 fn bedrock_converse_comes_back() {
     comes_back("bedrock-converse", &[]);
 }
+
+#[test]
+fn openai_completions_comes_back() {
+    comes_back("openai-completions", &[]);
+}
+
+#[test]
+fn openai_assistants_comes_back() {
+    comes_back("openai-assistants", &["incomplete"]);
+}
+
+#[test]
+fn salyro_behavior_comes_back() {
+    comes_back("salyro-behavior", &["tool-failed"]);
+}
+
+#[test]
+fn cumulative_comes_back() {
+    comes_back("cumulative", &["cumulative"]);
+}
+
+#[test]
+fn gemini_interactions_comes_back() {
+    comes_back("gemini-interactions", &["incomplete"]);
+}
+
+#[test]
+fn cohere_v1_comes_back() {
+    comes_back("cohere-v1", &[]);
+}
+
+#[test]
+fn mistral_conversations_comes_back() {
+    comes_back("mistral-conversations", &[]);
+}
+
+#[test]
+fn bedrock_invoke_comes_back() {
+    comes_back("bedrock-invoke", &[]);
+}
+
+#[test]
+fn dashscope_comes_back() {
+    comes_back("dashscope", &["cumulative"]);
+}
+
+#[test]
+fn langserve_comes_back() {
+    comes_back("langserve", &["cumulative", "crlf"]);
+}
+
+#[test]
+fn langgraph_comes_back() {
+    comes_back("langgraph", &[]);
+}
+
+#[test]
+fn vercel_ui_comes_back() {
+    comes_back("vercel-ui", &[]);
+}
+
+#[test]
+fn vercel_data_comes_back() {
+    comes_back("vercel-data", &[]);
+}
+
+#[test]
+fn ag_ui_comes_back() {
+    comes_back("ag-ui", &[]);
+}
+
+#[test]
+fn mcp_comes_back() {
+    comes_back("mcp", &[]);
+}
+
+#[test]
+fn tgi_comes_back() {
+    comes_back("tgi", &[]);
+}
+
+#[test]
+fn llama_cpp_comes_back() {
+    comes_back("llama-cpp", &[]);
+}

@@ -1,16 +1,33 @@
 //! Streams as providers send them, made from a seed: a response is thought out first and then cut into deltas by the
 //! provider's rules. Nothing here knows how a stream is read, so the response is what every reader has to come back to.
 
+mod ag_ui;
 mod anthropic;
+mod assistants;
 mod bedrock;
 mod body;
 mod chat;
 mod cohere;
+mod cohere_v1;
+mod completions;
+mod conversations;
+mod dashscope;
 mod gemini;
+mod interactions;
+mod invoke;
+mod langgraph;
+mod langserve;
+mod llama;
+mod mcp;
 mod mistral;
 mod ollama;
 mod random;
 mod responses;
+mod salyro;
+mod snapshots;
+mod tgi;
+mod vercel_data;
+mod vercel_ui;
 
 use serde_json::Value;
 
@@ -69,6 +86,23 @@ pub const GENERATORS: &[Generator] = &[
     ollama::GENERATOR,
     cohere::GENERATOR,
     bedrock::GENERATOR,
+    completions::GENERATOR,
+    assistants::GENERATOR,
+    salyro::GENERATOR,
+    snapshots::GENERATOR,
+    interactions::GENERATOR,
+    cohere_v1::GENERATOR,
+    conversations::GENERATOR,
+    invoke::GENERATOR,
+    dashscope::GENERATOR,
+    langserve::GENERATOR,
+    langgraph::GENERATOR,
+    vercel_ui::GENERATOR,
+    vercel_data::GENERATOR,
+    ag_ui::GENERATOR,
+    mcp::GENERATOR,
+    tgi::GENERATOR,
+    llama::GENERATOR,
 ];
 
 /// The generator of this name.

@@ -5,6 +5,7 @@ mod compare;
 mod differences;
 mod driver;
 mod json;
+mod places;
 mod streams;
 
 pub use compare::{Difference, Field, Rules, compare, fields, reading, response};

@@ -45,6 +45,8 @@ struct Invoke {
     inner: Option<Inner>,
     /// What Bedrock adds, in first-seen order.
     added: Map,
+    /// The usage is Bedrock's own counts: the model's body has none.
+    counts: bool,
     /// A guardrail stepped in: the stream may end without a word of the model's.
     guarded: bool,
 }
@@ -133,7 +135,7 @@ impl Assembler for Invoke {
         let body = body.into_json();
         let Some(body) = Json::parse(&body).ok().and_then(Json::object) else { return };
         out.object(|fields| {
-            for (key, value) in body.iter() {
+            for (key, value) in body.iter().filter(|(key, _)| !(self.counts && *key == "usage")) {
                 fields.field(key, |writer| writer.json(value));
             }
             fields.map(&self.added);
@@ -146,6 +148,7 @@ impl Invoke {
     fn object(&mut self, event: &Event<'_>, draft: &mut Draft) {
         let Some(object) = &event.object else { return };
         let own = self.take_added(object, draft);
+        let ours = draft.usage.take_if(|_| self.counts);
         if own.is_empty() {
             draft.note("metrics");
         } else {
@@ -156,6 +159,10 @@ impl Invoke {
             if let Ok(json) = Json::parse(&own) {
                 self.own(&event.with_json(json), draft);
             }
+        }
+        self.counts &= draft.usage.is_none();
+        if self.counts {
+            draft.usage = ours;
         }
         self.count(draft);
     }
@@ -254,6 +261,7 @@ impl Invoke {
         };
         if tokens != Tokens::default() {
             draft.usage(tokens, metrics);
+            self.counts = true;
         }
     }
 }

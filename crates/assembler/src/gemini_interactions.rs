@@ -88,7 +88,7 @@ impl Assembler for Interaction {
         let steps = interaction.get("steps").and_then(Json::items).unwrap_or_default();
         for (index, step) in (0..).zip(steps) {
             if let Some(step) = step.object() {
-                self.steps.insert(index, Step::whole(&step, draft));
+                self.steps.insert(index, Step::whole(&step, index, draft));
             }
         }
         self.terminal(document, draft);
@@ -221,7 +221,7 @@ impl Interaction {
         } else {
             draft.open_bare(key);
         }
-        self.steps.insert(index, Step::open(&step, draft));
+        self.steps.insert(index, Step::open(&step, index, draft));
     }
 
     fn step_delta(&mut self, fields: &Object<'_>, draft: &mut Draft) {
@@ -280,7 +280,7 @@ impl Interaction {
                 Some(step) if step.agrees(&last, at, draft) => step,
                 step => {
                     step.map(|step| step.discard(draft));
-                    Step::whole(&last, draft)
+                    Step::whole(&last, at, draft)
                 }
             };
             self.steps.insert(at, step);

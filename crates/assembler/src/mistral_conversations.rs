@@ -194,7 +194,9 @@ impl Conversation {
             let mut entry = Entry::new(kind, index);
             entry.nth = nth;
             if kind == Kind::Function {
-                entry.part = Some(draft.part(0, kind.part()));
+                let part = draft.part(0, kind.part());
+                draft.get_mut(part).order = entry.order(0);
+                entry.part = Some(part);
             }
             entry
         }))

@@ -17,17 +17,38 @@ pub(super) const GENERATOR: Generator = Generator {
 
 fn make(seed: u64) -> Generated {
     let mut random = Random::new(seed, "bedrock-converse");
+    let (events, response, answer) = conversation(&mut random);
+    let style = Style::of(&mut random);
+    let mut body = Vec::new();
+    for (name, payload) in events {
+        body.extend(message(name, &style.json(&padded(&mut random, payload))));
+    }
+    Generated {
+        stream: stream("bedrock-converse", seed, body.into(), "application/vnd.amazon.eventstream"),
+        response,
+        outputs: vec![answer],
+    }
+}
+
+/// A payload with padding against guesses from lengths.
+pub(super) fn padded(random: &mut Random, mut payload: Value) -> Value {
+    payload["p"] = json!("abcdefghijklmnopqrstuvwxyz"[..random.count(0, 26)]);
+    payload
+}
+
+/// The events of an answer, and the response that they make up.
+pub(super) fn conversation(random: &mut Random) -> (Events, Value, Answer) {
     let mut answer = Answer::default();
     let mut events = vec![("messageStart", json!({ "role": "assistant" }))];
     let mut content = Vec::new();
     if random.chance(40) {
-        content.push(reasoning(&mut random, &mut events, content.len(), &mut answer));
+        content.push(reasoning(random, &mut events, content.len(), &mut answer));
     }
     if random.chance(80) {
-        content.push(text(&mut random, &mut events, content.len(), &mut answer));
+        content.push(text(random, &mut events, content.len(), &mut answer));
     }
     for _ in 0..if content.is_empty() || random.chance(40) { random.count(1, 3) } else { 0 } {
-        content.push(tool_use(&mut random, &mut events, content.len(), &mut answer));
+        content.push(tool_use(random, &mut events, content.len(), &mut answer));
     }
     let reason = if answer.calls.is_empty() {
         random.pick(&["end_turn", "max_tokens", "stop_sequence"])
@@ -42,25 +63,15 @@ fn make(seed: u64) -> Generated {
     events.push(("messageStop", json!({ "stopReason": reason })));
     events.push(("metadata", json!({ "usage": usage, "metrics": metrics })));
 
-    let style = Style::of(&mut random);
-    let mut body = Vec::new();
-    for (name, mut payload) in events {
-        // Padding against guesses from lengths.
-        payload["p"] = json!("abcdefghijklmnopqrstuvwxyz"[..random.count(0, 26)]);
-        body.extend(message(name, &style.json(&payload)));
-    }
-    Generated {
-        stream: stream("bedrock-converse", seed, body.into(), "application/vnd.amazon.eventstream"),
-        response: json!({
-            "output": { "message": { "role": "assistant", "content": content } },
-            "stopReason": reason, "usage": usage, "metrics": metrics,
-        }),
-        outputs: vec![answer],
-    }
+    let response = json!({
+        "output": { "message": { "role": "assistant", "content": content } },
+        "stopReason": reason, "usage": usage, "metrics": metrics,
+    });
+    (events, response, answer)
 }
 
 /// A binary message: lengths, checksum of these, headers, payload, checksum of everything.
-fn message(event: &str, payload: &str) -> Vec<u8> {
+pub(super) fn message(event: &str, payload: &str) -> Vec<u8> {
     let mut headers = Vec::new();
     for (name, value) in
         [(":event-type", event), (":content-type", "application/json"), (":message-type", "event")]
@@ -91,7 +102,7 @@ fn checksum(bytes: &[u8]) -> u32 {
     })
 }
 
-type Events = Vec<(&'static str, Value)>;
+pub(super) type Events = Vec<(&'static str, Value)>;
 
 fn delta(events: &mut Events, index: usize, delta: &Value) {
     events.push(("contentBlockDelta", json!({ "contentBlockIndex": index, "delta": delta })));

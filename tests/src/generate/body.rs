@@ -78,6 +78,7 @@ pub(super) struct Sse {
     random: Random,
     style: Style,
     line_end: &'static str,
+    space: &'static str,
     keep_alive: &'static str,
     body: String,
 }
@@ -86,12 +87,18 @@ impl Sse {
     /// An empty one. `keep_alive` is the comment that this server sends now and then; `""`: it sends none.
     pub(super) fn new(random: &mut Random, keep_alive: &'static str) -> Self {
         let style = Style::of(random);
-        Self { random: random.clone(), style, line_end: "\n", keep_alive, body: String::new() }
+        let (random, body) = (random.clone(), String::new());
+        Self { random, style, line_end: "\n", space: " ", keep_alive, body }
     }
 
     /// The same with other line ends.
     pub(super) fn line_end(self, line_end: &'static str) -> Self {
         Self { line_end, ..self }
+    }
+
+    /// The same without a space before the data.
+    pub(super) fn no_space(self) -> Self {
+        Self { space: "", ..self }
     }
 
     /// A frame without a name.
@@ -102,14 +109,28 @@ impl Sse {
 
     /// A frame named after its type.
     pub(super) fn event(&mut self, value: &Value) {
-        let name = value["type"].as_str().expect("it has a type");
-        self.body.extend(["event: ", name, self.line_end]);
+        self.named(value["type"].as_str().expect("it has a type"), value);
+    }
+
+    /// A frame with this name.
+    pub(super) fn named(&mut self, name: &str, value: &Value) {
+        self.line(&format!("event: {name}"));
         self.data(value);
+    }
+
+    /// A frame of a name alone, which no standard reader dispatches.
+    pub(super) fn bare(&mut self, name: &str) {
+        self.body.extend(["event: ", name, self.line_end, self.line_end]);
+    }
+
+    /// A line of the frame that comes next.
+    pub(super) fn line(&mut self, line: &str) {
+        self.body.extend([line, self.line_end]);
     }
 
     /// A frame with this text.
     pub(super) fn raw(&mut self, data: &str) {
-        self.body.extend(["data: ", data, self.line_end, self.line_end]);
+        self.body.extend(["data:", self.space, data, self.line_end, self.line_end]);
         if !self.keep_alive.is_empty() && self.random.chance(5) {
             self.body.extend([self.keep_alive, self.line_end, self.line_end]);
         }

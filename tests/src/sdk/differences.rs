@@ -5,7 +5,11 @@ use std::{collections::BTreeMap, fs};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Difference, Sdk, Stream, compare::same};
+use super::{
+    Difference, Sdk, Stream,
+    compare::same,
+    places::{fault, packages},
+};
 
 #[derive(Deserialize)]
 struct List {
@@ -50,9 +54,13 @@ pub fn judge(
         "the list of differences is about another version of {}",
         sdk.name
     );
+    let entries: Vec<&Entry> =
+        list.differences.iter().filter(|entry| entry.sdk == sdk.name).collect();
+    let faults = faulty_places(sdk, &entries);
+    assert!(faults.is_empty(), "{}: places that are none:\n{}", sdk.name, faults.join("\n"));
     let mut listed: BTreeMap<(&str, &str), &Value> = BTreeMap::new();
-    for entry in list.differences.iter().filter(|entry| entry.sdk == sdk.name) {
-        assert!(!entry.at.is_empty() && !entry.why.is_empty(), "an entry says where and why");
+    for entry in entries {
+        assert!(!entry.why.is_empty(), "an entry says why: {}", entry.at);
         for (stream, fields) in &entry.streams {
             assert!(
                 !stream.starts_with("generated/"),
@@ -89,6 +97,20 @@ pub fn judge(
         lines.len(),
         lines.join("\n")
     );
+}
+
+/// The places that entries name, and the lines from which errors are said to be raised, which are not there.
+fn faulty_places(sdk: &Sdk, entries: &[&Entry]) -> Vec<String> {
+    let packages = packages(sdk.language);
+    let raised = |entry: &Entry| {
+        let values = entry.streams.values().filter_map(|fields| fields.get("raised"));
+        values.filter_map(|value| Some(value["at"].as_str()?.to_owned())).collect::<Vec<_>>()
+    };
+    let mut places: Vec<String> =
+        entries.iter().flat_map(|entry| [vec![entry.at.clone()], raised(entry)].concat()).collect();
+    places.sort();
+    places.dedup();
+    places.iter().filter_map(|at| fault(&packages, at)).collect()
 }
 
 fn shortened(value: &Value) -> String {

@@ -4,6 +4,7 @@ use teeline_finding::{Kind, excerpt};
 
 use crate::{
     draft::{Draft, PartId, PartKind, difference},
+    equal::equal,
     json::{Json, Object},
     node::{Map, Node},
     response::Writer,
@@ -29,8 +30,10 @@ pub(super) struct Step {
 }
 
 /// Texts and media.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct List {
+    /// Where their step stands among the others.
+    order: u64,
     items: Vec<Item>,
 }
 
@@ -42,18 +45,21 @@ enum Item {
 
 impl Step {
     /// Opens a step as its start event has it.
-    pub(super) fn open(step: &Object<'_>, draft: &mut Draft) -> Self {
+    pub(super) fn open(step: &Object<'_>, index: u64, draft: &mut Draft) -> Self {
         let kind = step.str("type").unwrap_or_default().into_owned();
         let part = match &*kind {
             "model_output" | "thought" | "user_input" => None,
             "function_call" => Some(draft.part(0, PartKind::Call)),
             kind => Some(draft.part(0, PartKind::Other(part_kind(kind)))),
         };
+        if let Some(part) = part {
+            draft.get_mut(part).order = index;
+        }
         let mut made = Self {
             kind,
             fields: Map::default(),
-            content: List::default(),
-            summary: List::default(),
+            content: List { order: index, items: Vec::new() },
+            summary: List { order: index, items: Vec::new() },
             part,
             streamed: false,
             failed: false,
@@ -66,8 +72,8 @@ impl Step {
     }
 
     /// A step that came whole.
-    pub(super) fn whole(step: &Object<'_>, draft: &mut Draft) -> Self {
-        let mut made = Self::open(step, draft);
+    pub(super) fn whole(step: &Object<'_>, index: u64, draft: &mut Draft) -> Self {
+        let mut made = Self::open(step, index, draft);
         made.stop(draft);
         made
     }
@@ -230,7 +236,7 @@ impl Step {
         ];
         let mut agrees = true;
         for ((what, last), mine) in last.into_iter().zip(mine) {
-            if last == mine {
+            if last == mine || (what == "arguments" && same_value(&last, &mine)) {
                 continue;
             }
             agrees = false;
@@ -310,6 +316,7 @@ impl List {
             return None;
         }
         let part = draft.part(0, kind);
+        draft.get_mut(part).order = self.order;
         let mut map = Map::default();
         map.set("type", Node::string("text"));
         map.set("text", Node::Part(part));
@@ -361,6 +368,7 @@ impl List {
             _ => "other",
         };
         let part = draft.part(0, PartKind::Other(kind));
+        draft.get_mut(part).order = self.order;
         if let Some(mime) = fields.get("mime_type") {
             draft.extra(part, "mime_type", mime, Map::last);
         }
@@ -417,6 +425,11 @@ fn text_of<'a>(value: Option<Json<'a>>, field: &str, draft: &mut Draft) -> Str<'
         draft.bad_field(field, "a string", value);
     }
     value.text().unwrap_or_default()
+}
+
+/// Whether two sources are of one value, however strings and numbers are written.
+fn same_value(one: &str, other: &str) -> bool {
+    matches!((Json::parse(one), Json::parse(other)), (Ok(one), Ok(other)) if equal(one, other))
 }
 
 /// The source of an object, `""` if it is none.

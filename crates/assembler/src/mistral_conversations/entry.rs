@@ -241,8 +241,8 @@ impl Entry {
         draft.append(part, text);
     }
 
-    /// Where a text belongs in the answer.
-    fn order(&self, index: u64) -> u64 {
+    /// Where a text or a call belongs in the answer.
+    pub(super) fn order(&self, index: u64) -> u64 {
         (self.index << 32) | index
     }
 

@@ -23,6 +23,7 @@ fn examples() {
         "cohere-chat",
         "cohere-text",
         "chat",
+        "chat-uncounted",
         "guardrail",
     ] {
         example(FORMAT, name, "eventstream", &[], "finished");

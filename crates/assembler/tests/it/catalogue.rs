@@ -2,7 +2,8 @@
 //!
 //! The cases are `tests/fixtures/findings/ID.json`, a list for each id: a `body` in pieces (a text, `hex`, or
 //! a text to `repeat`), what else belongs to it (`content_type`; for live streams `at_us` for each piece, the
-//! `end`, a `gap`), and either an `edit` of the body or one thing that is other in the `near` miss. What only
+//! `end`, a `gap`), the `place` of the finding (frame, line and its first byte; `null` for each where it is about
+//! the whole stream), and either an `edit` of the body or one thing that is other in the `near` miss. What only
 //! another crate can tell names the test there.
 
 use std::{collections::BTreeSet, fs, path::PathBuf};
@@ -10,7 +11,7 @@ use std::{collections::BTreeSet, fs, path::PathBuf};
 use bytes::Bytes;
 use serde_json::Value;
 use teeline_assembler::{Assembly, End, Options, Reading, format};
-use teeline_finding::catalogue::ENTRIES;
+use teeline_finding::{Finding, catalogue::ENTRIES};
 
 use crate::support::{SIZES, fixtures, ids, value};
 
@@ -78,11 +79,33 @@ fn judged(id: &str, case: &Value) -> Result<(), String> {
         return Err(format!("read as {}", fires.format));
     }
     let (found, left) = (ids(&fires), ids(&misses));
-    if !found.contains(&id) {
+    let finding = fires.findings.iter().find(|finding| finding.kind.id() == id);
+    let Some(finding) = finding else {
         return Err(format!("it does not fire; found {found:?}"));
-    }
+    };
+    placed(finding, case)?;
     if let Some(wrong) = left.iter().find(|other| **other == id || !found.contains(other)) {
         return Err(format!("the near miss has `{wrong}`"));
+    }
+    Ok(())
+}
+
+/// The finding is at the place that the case names, and a line with its first byte is one of the body's.
+fn placed(finding: &Finding, case: &Value) -> Result<(), String> {
+    let shown = serde_json::to_value(finding).unwrap();
+    let place = ["frame", "line", "offset"].map(|key| shown[key].clone());
+    let want = ["frame", "line", "offset"].map(|key| case["place"][key].clone());
+    if !case["place"].is_object() || place != want {
+        return Err(format!("it is at {place:?}, not at {}", case["place"]));
+    }
+    if let [_, Value::Number(line), Value::Number(offset)] = place {
+        let body = body(case);
+        let before = &body[..usize::try_from(offset.as_u64().unwrap()).unwrap()];
+        let begins = before.is_empty() || before.ends_with(b"\n");
+        let lines = before.split(|byte| *byte == b'\n').count() as u64;
+        if !begins || lines != line.as_u64().unwrap() {
+            return Err(format!("line {line} does not begin at byte {offset}"));
+        }
     }
     Ok(())
 }

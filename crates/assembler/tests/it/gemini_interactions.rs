@@ -15,6 +15,7 @@ fn examples() {
     example(FORMAT, "D2A", "sse", &[], "finished");
     example(FORMAT, "steps", "sse", &[], "finished");
     example(FORMAT, "final-steps-only", "sse", &[], "finished");
+    example(FORMAT, "final-steps-written-otherwise", "sse", &[], "finished");
 }
 
 /// The plain body gives the same reading.
@@ -189,6 +190,20 @@ fn what_is_replaced_counts_nowhere() {
     assert_eq!(finals.outputs[0].text, "Hello");
     let args = value(&finals)["findings"][0]["args"].clone();
     assert_eq!(args, json!({"what": "the text of step 0", "kept": "Hello", "assembled": "Helo"}));
+}
+
+/// A call that the final steps say otherwise keeps its place among the calls.
+#[test]
+fn calls_stay_in_the_order_of_their_steps() {
+    let names = |body: &str| {
+        let calls = read(body.as_bytes(), 0).outputs.remove(0).tool_calls;
+        calls.into_iter().filter_map(|call| call.name).collect::<Vec<_>>()
+    };
+    let body = fixture(FORMAT, "final-steps-written-otherwise.sse");
+    let body = String::from_utf8(body).unwrap();
+    assert_eq!(names(&body), ["w", "v"]);
+    assert_eq!(names(&body.replace(r#"{"c":"Reykjav\u00edk"}"#, r#"{"c":"Oslo"}"#)), ["w", "v"]);
+    assert_eq!(names(&body.replace(r#"{"c":"Reykjavík"}"#, r#"{"c":"Oslo"}"#)), ["w", "v"]);
 }
 
 /// Arguments of a call are text while it is open; a bad one is shown as it came.

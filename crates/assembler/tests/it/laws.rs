@@ -2,7 +2,10 @@
 
 mod random;
 
-use std::{collections::BTreeMap, sync::OnceLock};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::OnceLock,
+};
 
 use bytes::Bytes;
 use proptest::prelude::*;
@@ -40,6 +43,31 @@ fn streams(extension: Option<&str>) -> Vec<(&'static str, String, Vec<u8>)> {
     });
     all.extend(findings);
     all
+}
+
+/// The inputs of the cases of public reports, which are not always what their format should be.
+fn reported() -> Vec<(&'static str, String, Vec<u8>)> {
+    let folders = std::fs::read_dir(fixtures().join("cases")).unwrap();
+    let inputs = folders.map(|folder| folder.unwrap().path()).filter_map(|folder| {
+        let expect = std::fs::read(folder.join("expect.json")).ok()?;
+        let expect: Value = serde_json::from_slice(&expect).unwrap();
+        let body = std::fs::read(folder.join(expect["input"].as_str()?)).unwrap();
+        let name = format!("cases/{}", folder.file_name().unwrap().to_string_lossy());
+        Some(("", name, body))
+    });
+    let inputs: Vec<_> = inputs.filter(|(.., body)| body.len() < 20_000).collect();
+    assert!(inputs.len() > 30, "the cases are missing");
+    inputs
+}
+
+/// What streams have to give, beside them: format, name, stream, response.
+fn answered() -> Vec<(&'static str, String, Vec<u8>, Vec<u8>)> {
+    let pairs = streams(None).into_iter().filter_map(|(format, name, body)| {
+        let response = fixtures().join(&name).with_extension("json");
+        let response = std::fs::read(response).ok().filter(|_| !name.starts_with("findings/"))?;
+        Some((format, name, body, response))
+    });
+    pairs.collect()
 }
 
 /// Every body that is text: name, body.
@@ -120,12 +148,64 @@ fn harmless(name: &str, before: &str, after: &str, more: Option<&'static str>) {
     assert_eq!(tally(&after), want, "{name}");
 }
 
+/// No folder is left out of the laws, and no format is without a stream of its own.
+#[test]
+fn every_folder_is_a_formats() {
+    let known: BTreeSet<String> = FORMATS.iter().map(|format| format.name.to_owned()).collect();
+    let of_all = ["cases", "conformance", "findings"].map(str::to_owned);
+    let folders = std::fs::read_dir(fixtures()).unwrap();
+    let found: BTreeSet<String> = folders
+        .map(|folder| folder.unwrap().file_name().to_string_lossy().into_owned())
+        .filter(|name| !of_all.contains(name))
+        .collect();
+    assert_eq!(found, known);
+    let all = streams(None);
+    let own = all.iter().filter(|(_, name, _)| !name.starts_with("findings/"));
+    let with_streams: BTreeSet<String> = own.map(|(format, ..)| (*format).to_owned()).collect();
+    assert_eq!(with_streams, known);
+}
+
+/// Formats whose response has no shape of its own to be known by: it is another vendor's, or derived.
+const WITHOUT_A_SHAPE: &[&str] = &[
+    "bedrock-invoke",
+    "cumulative",
+    "langserve",
+    "openai-assistants",
+    "salyro-behavior",
+    "vercel-data",
+];
+
+/// A stream gives the response that stands beside it, and that response is read as the stream is.
+#[test]
+fn streamed_and_plain_are_the_same() {
+    let mut seen = BTreeSet::new();
+    for (format, name, stream, plain) in answered() {
+        let streamed = read(&stream, 0);
+        let want: Value = serde_json::from_slice(&plain).unwrap();
+        assert_eq!(response(&streamed), want, "{name}");
+        seen.insert(format);
+        let plain = read(&plain, 0);
+        if plain.format != format {
+            assert!(WITHOUT_A_SHAPE.contains(&format), "{name} is read as {}", plain.format);
+            continue;
+        }
+        assert_eq!(response(&plain), want, "{name}, plain");
+        let words = |reading: &Reading| {
+            let outputs = reading.outputs.iter();
+            json!(outputs.map(|it| [&it.text, &it.reasoning, &it.refusal]).collect::<Vec<_>>())
+        };
+        assert_eq!(words(&plain), words(&streamed), "{name}, plain");
+    }
+    let known: BTreeSet<&str> = FORMATS.iter().map(|format| format.name).collect();
+    assert_eq!(seen, known, "every format has a stream with its response");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
     fn any_chunking_gives_the_same_reading(cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..40)) {
-        for (_, name, body) in streams(None) {
+        for (_, name, body) in streams(None).into_iter().chain(reported()) {
             prop_assert_eq!(json(&in_pieces(&body, &cuts)), json(&read(&body, 0)), "{}", name);
         }
     }
@@ -179,7 +259,7 @@ const GROWING: &[&str] =
 
 #[test]
 fn a_stream_cut_anywhere_is_read_up_to_there() {
-    for (format, name, body) in streams(None) {
+    for (format, name, body) in streams(None).into_iter().chain(reported()) {
         let whole = read(&body, 0);
         for end in 0..body.len() {
             let cut = read(&body[..end], 0);
@@ -224,33 +304,51 @@ fn chat_is_finished_when_its_end_marker_is_there() {
 /// Formats that may end without a marker, or by one of two.
 const ENDING_OTHERWISE: &[&str] = &["cumulative", "langserve", "gemini-interactions"];
 
+/// What ends a format that has no event for it.
+const MARKS: &[(&str, &[&str])] = &[
+    ("gemini", &["\"finishReason\"", "\"blockReason\""]),
+    ("dashscope", &["\"finish_reason\":\"stop\"", "\"finish_reason\":\"tool_calls\""]),
+    ("mcp", &["\"result\""]),
+];
+
+/// Where a stream says that it ends: before that byte nothing is finished. `None` where it does not say so.
+fn ending(format: &str, body: &[u8]) -> Option<usize> {
+    if let Some((_, marks)) = MARKS.iter().find(|(name, _)| *name == format) {
+        let at = |mark: &&str| body.windows(mark.len()).position(|part| part == mark.as_bytes());
+        return marks.iter().filter_map(at).min();
+    }
+    let rows = crate::support::rows(body);
+    let ends = |row: &&FrameRow| row.effect.as_ref().is_some_and(|it| it.kind == "end");
+    let first = rows.iter().find(ends)?;
+    // Of several lines the first may say it: `event: done`.
+    let range = usize::try_from(first.offset).unwrap()
+        ..usize::try_from(first.offset + first.length).unwrap();
+    let line = body[range.clone()].split(|byte| matches!(byte, b'\r' | b'\n')).next().unwrap();
+    Some(range.start + line.trim_ascii_end().len())
+}
+
 /// Where a format says that it ends, nothing is finished before the line that says so is complete (its line end apart).
 #[test]
 fn nothing_is_finished_before_its_end() {
-    let mut judged = std::collections::BTreeSet::new();
+    let mut judged: BTreeSet<&str> = ENDING_OTHERWISE.iter().copied().collect();
     for (format, name, body) in streams(None) {
         let whole = read(&body, 0);
         if whole.verdict != Verdict::Finished || ENDING_OTHERWISE.contains(&format) {
             continue;
         }
-        let rows = crate::support::rows(&body);
-        let ends = |row: &&FrameRow| row.effect.as_ref().is_some_and(|it| it.kind == "end");
-        let Some(first) = rows.iter().find(ends) else { continue };
-        // Of several lines the first may say it: `event: done`.
-        let range = usize::try_from(first.offset).unwrap()
-            ..usize::try_from(first.offset + first.length).unwrap();
-        let line = body[range.clone()].split(|byte| matches!(byte, b'\r' | b'\n')).next().unwrap();
-        for end in 0..range.start + line.trim_ascii_end().len() {
+        let Some(due) = ending(format, &body) else { continue };
+        for end in 0..due {
             let cut = read(&body[..end], 0);
             assert!(
                 cut.verdict != Verdict::Finished || cut.format != format,
-                "{name} cut at {end}, its end begins at {}",
-                range.start
+                "{name} cut at {end}, its end comes at {due}"
             );
         }
         judged.insert(format);
     }
-    assert!(10 <= judged.len(), "{judged:?}");
+    let known: BTreeSet<&str> = FORMATS.iter().map(|format| format.name).collect();
+    judged.remove("unknown");
+    assert_eq!(judged, known, "every format is judged");
 }
 
 /// A stamp before every line gives times and nothing else.

@@ -14,6 +14,15 @@ const NAME: &str = "mistral-conversations";
 fn examples() {
     example(NAME, "H5b", "sse", &[], "finished");
     example(NAME, "agents", "sse", &[], "finished");
+    example(NAME, "calls-mixed", "sse", &[], "finished");
+}
+
+/// As the entries are, however their events are mixed.
+#[test]
+fn calls_are_in_the_order_of_their_indexes() {
+    let calls = read(&fixture(NAME, "calls-mixed.sse"), 0).outputs.remove(0).tool_calls;
+    let names: Vec<_> = calls.iter().filter_map(|call| call.name.as_deref()).collect();
+    assert_eq!(names, ["now", "then"]);
 }
 
 #[test]
