@@ -10,6 +10,7 @@ mod list;
 mod live;
 mod pictures;
 mod read;
+mod real;
 mod scale;
 
 use serde_json::json;

@@ -2,6 +2,7 @@
 
 use std::process::Command;
 
+use teeline_assembler::FORMATS;
 use teeline_finding::catalogue;
 use teeline_tests::{Need, available, root};
 
@@ -32,4 +33,19 @@ fn every_finding_has_its_chinese_words() {
         let bare = format!("\n  {}: {{\n    title: \"", entry.id);
         assert!(source.contains(&quoted) || source.contains(&bare), "{}", entry.id);
     }
+}
+
+/// So does every meaning that an assembler has: a rare reason is read in the same language as a common one.
+#[test]
+fn every_meaning_has_its_chinese_words() {
+    let path = root().join("crates/dashboard/assets/chinesemeanings.js");
+    let source = std::fs::read_to_string(path).expect("the words are there");
+    let reasons =
+        FORMATS.iter().flat_map(|format| format.reasons.iter().map(|known| known.meaning));
+    let errors = FORMATS.iter().flat_map(|format| format.errors.iter().map(|known| known.1));
+    let missing: Vec<_> = reasons
+        .chain(errors)
+        .filter(|meaning| !source.contains(&format!("\n  \"{meaning}\": \"")))
+        .collect();
+    assert!(missing.is_empty(), "{missing:?}");
 }

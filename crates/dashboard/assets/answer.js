@@ -1,7 +1,7 @@
 // The answer: every output's blocks in stream order, growing in place. Text that a frame added is marked when the
 // frame is selected, and leads to it when it is pointed at.
 import { TextBlock } from "./blocks.js";
-import { fill, h } from "./dom.js";
+import { fill, h, prose } from "./dom.js";
 import { number, seconds } from "./format.js";
 import { stateMark } from "./marks.js";
 import { OutputView } from "./output.js";
@@ -37,7 +37,7 @@ export class Answer {
     this.note = h("p", { class: "pane-note", hidden: true });
     this.end = h("div", { class: "answer-end", hidden: true });
     this.caret = h("span", { class: "caret" });
-    this.element = h("div", { class: "answer" }, this.stood, this.tabs, this.body, this.note, this.end);
+    this.element = h("div", { class: "answer", role: "region", "aria-label": t("tab.answer"), tabindex: "0" }, this.stood, this.tabs, this.body, this.note, this.end);
     this.chosen = selection.value.choice ?? 0;
     this.open = false;
     this.#listen();
@@ -111,7 +111,7 @@ export class Answer {
     this.end.dataset.key = key;
     fill(
       this.end,
-      error && h("div", { class: "answer-error" }, h("b", null, t(reading.framing === "json" ? "answer.error-body" : "answer.error")), h("p", null, error.type && h("code", null, error.type), " ", error.message), error.meaning && h("p", { class: "dim" }, meaningOf(error.type ?? error.code, error.meaning))),
+      error && h("div", { class: "answer-error" }, h("b", null, t(reading.framing === "json" ? "answer.error-body" : "answer.error")), h("p", null, error.type && h("code", null, error.type), " ", error.message), error.meaning && h("p", { class: "dim" }, prose(meaningOf(error.meaning)))),
       ending?.words && [
         ending.broken && h("div", { class: "zigzag", "data-t": ending.time }, zigzag()),
         h("p", { class: ending.broken ? "how red" : "how" }, stateMark(ending.mark), ending.words),

@@ -15,6 +15,41 @@ export const FLOWING = ["text", "refusal", "reasoning"];
 /** The text of a part that frames add to. */
 export const textOf = (part) => part.arguments ?? part.text ?? "";
 
+/** Where a citation says that it is from, by the names of the formats; the first that is there. */
+const FROM = ["title", "document_title", "filename", "url", "uri", "source", "file_id", "id", "type"];
+/** What it cites. */
+const CITED = ["cited_text", "quote", "snippet"];
+
+const firstText = (entry, names) => names.map((name) => entry[name]).find((value) => typeof value === "string" && value !== "") ?? "";
+
+/** A citation: where it is from, its address where that is another, and what it cites. */
+function citation(given) {
+  // Chat Completions has the fields one level down.
+  const entry = given?.url_citation ?? given?.file_citation ?? given;
+  if (entry === null || typeof entry !== "object") return h("li", null, String(entry));
+  const [from, cited] = [firstText(entry, FROM), firstText(entry, CITED)];
+  const url = typeof entry.url === "string" && entry.url !== from ? entry.url : "";
+  return h("li", null, from, url && [" ", h("span", { class: "mono dim" }, url)], cited && [" ", h("q", null, cited)]);
+}
+
+/** The citations of a text part, folded to one line where they are many. */
+class Citations {
+  constructor() {
+    this.element = h("details", { class: "citations", hidden: true });
+    this.shown = "";
+  }
+
+  show(part) {
+    const entries = [part.citations, part.annotations].flatMap((list) => (Array.isArray(list) ? list : []));
+    const key = JSON.stringify(entries);
+    if (key === this.shown) return;
+    this.shown = key;
+    this.element.hidden = entries.length === 0;
+    this.element.open = entries.length <= 3;
+    fill(this.element, h("summary", null, t("answer.citations", { n: entries.length })), h("ol", null, entries.map(citation)));
+  }
+}
+
 /** A part that is shown: its element and where its characters are. */
 class Block {
   constructor(view, output, place, kind) {
@@ -38,7 +73,8 @@ export class TextBlock extends Block {
     if (kind === "reasoning") this.#fold();
     else {
       const label = kind === "refusal" && h("div", { class: "part-label" }, t("answer.refusal"));
-      this.element = h("div", { class: `part ${kind}` }, label, this.lines.element);
+      this.citations = new Citations();
+      this.element = h("div", { class: `part ${kind}` }, label, this.lines.element, this.citations.element);
     }
   }
 
@@ -55,6 +91,7 @@ export class TextBlock extends Block {
 
   show(part) {
     this.text = textOf(part);
+    this.citations?.show(part);
     this.update();
   }
 

@@ -223,8 +223,8 @@ export const CHINESE = {
   deleted: ({ n: count }) => `已删除 ${number(count)} 条捕获。`,
   "deleted.undo": "撤销",
   "deleted.left": "{s} 秒，在此之前保留",
-  "clear.question-all": ({ n: count, size: bytes }) =>
-    `删除${count === 1 ? "唯一的捕获" : `全部 ${number(count)} 条捕获`}（${size(bytes)}）？进行中的流会保留。`,
+  "clear.question-all": ({ n: count, size: taken }) =>
+    `删除${count === 1 ? "唯一的捕获" : `全部 ${number(count)} 条捕获`}（${taken}）？进行中的流会保留。`,
   "clear.question": ({ n: count }) => `删除${count === 1 ? "这条捕获" : `全部 ${number(count)} 条捕获`}？进行中的流会保留。`,
   "clear.delete": "删除",
   "clear.keep": "保留",
@@ -308,6 +308,7 @@ export const CHINESE = {
   "answer.copy-partial": "复制已到的正文",
   "answer.export-raw": "导出原始数据",
   "answer.image": "图像，{size}",
+  "answer.citations": ({ n: count }) => n(count, "处引用"),
   "answer.error": "流以错误结束",
   "answer.error-body": "上游答复了一个错误",
   "tool.call": "调用 {n}",

@@ -1,7 +1,7 @@
 // The findings in Simplified Chinese, one entry for each of the catalogue's (crates/finding/src/catalogue.rs): its title,
 // its sentence from the facts of the case, why it matters, what to do. A test holds ids and facts to the catalogue.
 import { number } from "./format.js";
-import { thing } from "./chinesewire.js";
+import { jsonFault, thing } from "./chinesewire.js";
 
 const ms = (value) => `${number(value)} ms`;
 
@@ -27,7 +27,7 @@ export const FINDINGS = {
   },
   "not-json": {
     title: "数据不是 JSON",
-    sentence: ({ text, error, glued }) => (glued ? `帧之间少了空行：每个数据行各自是 JSON，合在一起不是：\`${text}\`。` : `这一帧的数据不是 JSON（${error}）：\`${text}\`。`),
+    sentence: ({ text, error, glued }) => (glued ? `帧之间少了空行：每个数据行各自是 JSON，合在一起不是：\`${text}\`。` : `这一帧的数据不是 JSON（${jsonFault(error)}）：\`${text}\`。`),
     why: "多数 SDK 会解析每一帧的数据，在回答中间遇到它就抛出异常：OpenAI 的 Python 和 Node 客户端都是；AI SDK 报告它并继续读。",
     advice: "看原始行：少一个空行会把两帧粘在一起，纯文本往往是网关的错误。",
   },
@@ -147,7 +147,7 @@ export const FINDINGS = {
   },
   "arguments-not-json": {
     title: "参数不是 JSON",
-    sentence: ({ tool, error, empty }) => (empty ? `\`${tool}\` 的参数是空的，空文本不是 JSON。` : `\`${tool}\` 的参数不是 JSON：${error}。`),
+    sentence: ({ tool, error, empty }) => (empty ? `\`${tool}\` 的参数是空的，空文本不是 JSON。` : `\`${tool}\` 的参数不是 JSON：${jsonFault(error)}。`),
     why: "客户端解析时会抛出异常，或以空参数调用工具：对被令牌上限截断的调用，OpenAI 的 Python 辅助函数抛出异常，AI SDK 把调用标为无效。",
     advice: "模型会写出这样的参数，碰到 Token 上限时更常见；如果缺了片段，那就是流的问题。",
   },

@@ -1,5 +1,6 @@
 // What the reader of streams says in English, in Chinese: what a frame carried, what a finish reason means. Names that
 // were on the wire stay as they are.
+import { MEANINGS } from "./chinesemeanings.js";
 
 /** Words at the start of what a frame carried. */
 const CARRIED = {
@@ -57,34 +58,33 @@ export function thing(words) {
   return numbered ? `${THINGS[numbered[1]]} ${numbered[2]}` : text;
 }
 
-/** What finish reasons mean, by their name in small letters. */
-const MEANINGS = {
-  stop: "自然结束，或匹配了停止序列。", length: "达到 Token 上限；回答被截断。", tool_calls: "模型要求调用工具。", function_call: "模型要求调用函数。",
-  content_filter: "内容过滤器扣留或截断了回答。", content_filtered: "内容过滤器扣留或截断了回答。", end_turn: "模型说完了。", max_tokens: "达到 Token 上限；回答被截断。",
-  tool_use: "模型要求调用工具；至少一个调用在等结果。", stop_sequence: "匹配了停止序列。", pause_turn: "模型暂停了这一轮；原样发回即可继续。", refusal: "模型拒绝了回答。",
-  model_context_window_exceeded: "模型的上下文窗口用完了；回答被截断。", completed: "自然结束。", incomplete: "回答是真实的，但不完整：它被截断了。", failed: "生成失败；原因见错误。",
-  cancelled: "已取消。", in_progress: "仍在生成。", queued: "等待生成。", safety: "回答被标为不安全；正文可能被扣留。", recitation: "回答与已有文本过于接近。",
-  other: "因未说明的原因停止。", blocklist: "回答含有禁用词。", prohibited_content: "回答可能含有禁止的内容。", spii: "回答可能含有敏感的个人数据。",
-  malformed_function_call: "模型写出了无效的函数调用。", language: "回答会使用不支持的语言。", complete: "自然结束。", error: "生成失败。", tool_call: "模型要求调用工具。",
-  eos_token: "模型写出了结束标记：自然结束。", eos: "模型写出了结束标记：自然结束。", requires_action: "模型要求调用工具；给出结果后继续。", guardrail_intervened: "护栏拦截或替换了回答。",
-  load: "请求没有提示词：只加载了模型。", unload: "请求没有提示词：只卸载了模型。", model_length: "模型的上下文窗口用完了。", limit: "达到上限；回答被截断。",
-  budget_exceeded: "预算用完了；回答不完整。", expired: "耗时太长，或工具结果来得太晚。",
+/** What a finish reason or an error means: `meaning` is the reader's sentence, in English. */
+export const meaningOf = (meaning) => MEANINGS[meaning] ?? meaning;
+
+/** What the grammar of JSON wanted, by the words for it. */
+const DUE = {
+  "a value": "值", "a name": "名称", "a name or `}`": "名称或 `}`", "a value or `]`": "值或 `]`", "`:`": "`:`", "`,` or `}`": "`,` 或 `}`",
+  "`,` or `]`": "`,` 或 `]`", "the end": "结束", "a character of the string or its closing quote": "字符串的字符或右引号",
+  "an escape such as `n` or `u`": "`n`、`u` 之类的转义", "a hexadecimal digit": "十六进制数字", "a digit": "数字",
 };
 
-/** What errors mean, by their type. */
-const ERRORS = {
-  overloaded_error: "提供方负载过高；稍后重试。", rate_limit_error: "请求太多；放慢或稍后重试。", rate_limit_exceeded: "请求太多；放慢或稍后重试。", api_error: "提供方内部出错。",
-  server_error: "提供方内部出错。", invalid_request_error: "请求本身有误。", authentication_error: "密钥无效。", permission_error: "密钥没有这个权限。",
-  not_found_error: "没有这个模型或路径。", insufficient_quota: "额度用完了。", timeout_error: "耗时太长。",
-};
+/** What came in its place. */
+const FOUND = { "a line feed": "换行", "a carriage return": "回车", "a tab": "制表符", "a character outside ASCII": "ASCII 以外的字符" };
 
-/**
- * What a finish reason or an error means.
- * @param {string | null} word
- * @param {string | null} meaning in English; without one nothing is claimed
- */
-export function meaningOf(word, meaning) {
-  if (!meaning) return meaning;
-  const key = String(word ?? "").toLowerCase();
-  return MEANINGS[key] ?? ERRORS[key] ?? meaning;
+const found = (words) => FOUND[words] ?? words.replace(/^the control character /, "控制字符 ");
+
+/** Why a text is not JSON. */
+export function jsonFault(words) {
+  const text = String(words);
+  let match = /^it ends at byte (\d+) where (.*) is due$/.exec(text);
+  if (match) return `在第 ${match[1]} 字节处结束，那里应是${spaced(DUE[match[2]] ?? match[2]).trimEnd()}`;
+  match = /^it ends at byte (\d+) inside (`\w+`)$/.exec(text);
+  if (match) return `在第 ${match[1]} 字节处结束，${match[2]} 没写完`;
+  match = /^(`\w+`) is broken at byte (\d+) by (.*)$/.exec(text);
+  if (match) return `${match[1]} 在第 ${match[2]} 字节处被${spaced(found(match[3]))}打断`;
+  match = /^(.*) is due at byte (\d+), not (.*)$/s.exec(text);
+  return match ? `第 ${match[2]} 字节处应是${spaced(DUE[match[1]] ?? match[1]).trimEnd()}，而不是${spaced(found(match[3])).trimEnd()}` : text;
 }
+
+/** Spaces stand between the two scripts. */
+const spaced = (words) => `${/^[\u4e00-\u9fff]/.test(words) ? "" : " "}${words}${/[\u4e00-\u9fff]$/.test(words) ? "" : " "}`;

@@ -1,6 +1,6 @@
 // What else differs between two captures: the request, the headers, the findings.
 import { fields, within } from "./diff.js";
-import { fill, h, icon } from "./dom.js";
+import { fill, h, icon, prose } from "./dom.js";
 import { number } from "./format.js";
 import { severityMark } from "./marks.js";
 import { sentenceOf, t } from "./words.js";
@@ -119,7 +119,7 @@ function findingView(found, sides) {
   const query = new URLSearchParams({ finding: String(index) });
   if (finding.frame !== null) query.set("frame", String(finding.frame));
   links.append(h("a", { class: "frame-link", href: `/captures/${side.id}?${query}` }, finding.frame === null ? name : `${name} #${number(finding.frame)}`));
-  return h("article", { class: `finding ${finding.severity} differs` }, severityMark(finding.severity), h("div", null, h("p", { class: "sentence" }, t("compare.only-in", { name, what: sentenceOf(finding) })), links));
+  return h("article", { class: `finding ${finding.severity} differs` }, severityMark(finding.severity), h("div", null, h("p", { class: "sentence" }, prose(t("compare.only-in", { name, what: sentenceOf(finding) }))), links));
 }
 
 /** The three sections. */

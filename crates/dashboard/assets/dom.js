@@ -31,6 +31,9 @@ export function append(element, children) {
   return element;
 }
 
+/** A sentence whose words in backticks are set as what was on the wire. */
+export const prose = (sentence) => sentence.split(/\x60([^\x60]+)\x60/).map((part, i) => (i % 2 ? h("code", null, part) : part));
+
 /** Replaces everything in `element`. */
 export function fill(element, ...children) {
   element.replaceChildren();

@@ -232,8 +232,8 @@ export const ENGLISH = {
   "deleted.undo": "Undo",
   "deleted.left": "{s} s, kept until then",
   "clear.question": ({ n }) => `Delete ${n === 1 ? "this capture" : `all ${number(n)} captures`}? Open streams stay.`,
-  "clear.question-all": ({ n, size: bytes }) =>
-    `Delete ${n === 1 ? "the only capture" : `all ${number(n)} captures`} (${size(bytes)})? Open streams stay.`,
+  "clear.question-all": ({ n, size: taken }) =>
+    `Delete ${n === 1 ? "the only capture" : `all ${number(n)} captures`} (${taken})? Open streams stay.`,
   "clear.delete": "Delete",
   "clear.keep": "Keep",
 
@@ -319,6 +319,7 @@ export const ENGLISH = {
   "answer.copy-partial": "Copy partial text",
   "answer.export-raw": "Export raw",
   "answer.image": "Image, {size}",
+  "answer.citations": ({ n }) => one(n, "citation", "citations"),
   "answer.error": "The stream ended in an error",
   "answer.error-body": "The upstream answered with an error",
   "tool.call": "call {n}",

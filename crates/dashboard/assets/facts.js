@@ -46,9 +46,9 @@ function finishFact(reading, open) {
   const finishes = reading.outputs.map((output) => output.finish).filter(Boolean);
   const label = t("fact.finish");
   if (finishes.length === 0) return { label, value: open ? COMING : NEVER, unit: t(open ? "fact.not-yet" : "fact.none-came") };
-  const meanings = [...new Set(finishes.map((finish) => meaningOf(finish.reason, finish.meaning)).filter(Boolean))];
+  const meanings = [...new Set(finishes.map((finish) => meaningOf(finish.meaning)).filter(Boolean))];
   const unit = meanings.map(clause).join("; ");
-  return { label, value: finishes.map((finish) => finish.reason).join(", "), unit, title: unit };
+  return { label, value: finishes.map((finish) => finish.reason).join(", "), unit, title: unit, long: true };
 }
 
 function throughFact(summary, open) {
@@ -57,13 +57,13 @@ function throughFact(summary, open) {
   const value = size(summary.bytes);
   const hash = summary.sha256 ? ` · ${shortHash(summary.sha256)}` : "";
   const title = summary.sha256 ? `SHA-256 ${summary.sha256}` : "";
-  if (!same) return { label, value, unit: `${t("fact.in")} · ${t("fact.your-app-got", { n: size(summary.bytes_to_app) })}${hash}`, title };
+  if (!same) return { label, value, unit: `${t("fact.in")} · ${t("fact.your-app-got", { n: size(summary.bytes_to_app) })}${hash}`, title, long: true };
   let end = "";
   if (summary.state === "upstream-broke") {
     const what = howBroken(summary) === "reset" ? t("fact.then-reset") : t("fact.then-close");
     end = `, ${t("fact.then", { what })}`;
   }
-  return { label, value, check: true, unit: `${t(open ? "fact.in-out-so-far" : "fact.in-out")}${end}${hash}`, title };
+  return { label, value, check: true, unit: `${t(open ? "fact.in-out-so-far" : "fact.in-out")}${end}${hash}`, title, long: true };
 }
 
 /** When the first tool argument came, where no text came before it. */
@@ -116,6 +116,7 @@ export class Facts {
       if (!box) this.element.append((box = h("div", { class: "fact" }, h("dt"), h("dd"))));
       box.children[0].textContent = fact.label;
       box.title = fact.title ?? "";
+      box.classList.toggle("long", Boolean(fact.long));
       fill(
         box.children[1],
         fact.check && icon("check"),

@@ -1,6 +1,6 @@
 // The findings: the sentence with its values, where it is, why it matters and what to do.
 import * as api from "./api.js";
-import { fill, h } from "./dom.js";
+import { fill, h, prose } from "./dom.js";
 import { number, seconds } from "./format.js";
 import { countFindings, findingCounts, severityMark } from "./marks.js";
 import { explanationOf, sentenceOf, t } from "./words.js";
@@ -57,7 +57,7 @@ export class Findings {
       links.append(h("button", { class: "frame-link", type: "button", onclick: go }, `${seconds(at)} s`));
     }
     if (finding.count > 1) links.append(h("span", { class: "dim" }, t("findings.times", { n: finding.count - 1 })));
-    const button = h("button", { class: "sentence", type: "button", "aria-expanded": "false", onclick: () => this.#select(i) }, this.#sentence(finding));
+    const button = h("button", { class: "sentence", type: "button", "aria-expanded": "false", onclick: () => this.#select(i) }, prose(this.#sentence(finding)));
     return h("article", { class: `finding ${finding.severity}`, onclick: () => this.#select(i) }, severityMark(finding.severity), h("div", null, button, links, h("div", { class: "why", hidden: true })));
   }
 
@@ -89,7 +89,7 @@ export class Findings {
       const entry = this.#explanation(this.findings[i]);
       why.hidden = !open || !entry;
       if (!why.hidden && why.childElementCount === 0) {
-        fill(why, h("h3", null, t("findings.why")), h("p", null, entry.why), h("h3", null, t("findings.what")), h("p", null, entry.advice));
+        fill(why, h("h3", null, t("findings.why")), h("p", null, prose(entry.why)), h("h3", null, t("findings.what")), h("p", null, prose(entry.advice)));
       }
     });
   }

@@ -18,15 +18,17 @@ class FrameRow {
     this.number = cell("n f-number");
     this.delta = cell("n f-delta");
     this.at = cell("n f-at");
-    this.event = cell("f-event");
+    // Cut at their beginning: the end of an event's name is what tells it from the others.
+    this.event = h("bdi");
+    const event = h("span", { class: "f-event", role: "gridcell" }, this.event);
     this.swatch = h("i", { class: "swatch" });
     this.carried = h("span", { class: "f-what" });
     this.snippet = h("span", { class: "f-snippet" });
     this.bytes = cell("n f-bytes");
-    this.element = h("div", { class: "frame", role: "row" }, this.number, this.delta, this.at, this.event, h("span", { class: "f-carried", role: "gridcell" }, this.swatch, this.carried, this.snippet), this.bytes);
+    this.element = h("div", { class: "frame", role: "row" }, this.number, this.delta, this.at, event, h("span", { class: "f-carried", role: "gridcell" }, this.swatch, this.carried, this.snippet), this.bytes);
   }
 
-  show(i, source, { choices, severities, cut }) {
+  show(i, source, { choices, severities, cut, at }) {
     const row = source.row(i);
     const kind = KINDS[source.kind[i]];
     text(this.number, number(i));
@@ -42,6 +44,7 @@ class FrameRow {
     text(this.bytes, number(source.length[i]));
     this.element.classList.toggle("cut", i === cut);
     this.element.classList.toggle("warned", severities.get(i) === "warning");
+    this.element.classList.toggle("later", at !== null && i > at);
     this.element.dataset.i = String(i);
   }
 
@@ -243,7 +246,7 @@ export class FrameTable {
       if (!row.element.isConnected) this.spacer.append(row.element);
       row.element.hidden = false;
     }
-    row.show(frame, this.source, { choices: this.model.choices, severities: this.severities, cut: this.cut });
+    row.show(frame, this.source, { choices: this.model.choices, severities: this.severities, cut: this.cut, at: this.selection.value.at });
     row.element.setAttribute("aria-rowindex", String(place + 1));
     this.#place(row.element, this.#top(place) - shift);
     const { value } = this.selection;
@@ -293,11 +296,14 @@ export class FrameTable {
 
   /** Shows the selection; scrolls its frame into view unless it was chosen here. */
   mark(scroll) {
-    const { frame, opened } = this.selection.value;
+    const { frame, opened, at } = this.selection.value;
     this.#follow();
     if (!opened || frame === null) this.close();
     else if (this.opened?.frame !== frame) this.open(frame);
-    if (scroll && frame !== null) this.reveal(frame);
+    // At a moment of the past, the frames stand there too.
+    if (at !== null && at !== this.stoodAt) this.reveal(at);
+    else if (scroll && frame !== null) this.reveal(frame);
+    this.stoodAt = at;
     this.redraw();
   }
 

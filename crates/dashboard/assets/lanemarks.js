@@ -7,11 +7,15 @@ export const FLAGS = 14;
 export const LABELS = 14;
 const SEVERITY = { error: "err", warning: "warnf", note: "ink3" };
 
-/** Dashed lines with labels; of two that would touch, the earlier gives way. */
+/**
+ * Dashed lines with labels, at the right of the line, or else at its left. Of two that would
+ * touch, the earlier gives way, and so does one that another line would cross.
+ */
 export function drawMilestones(drawing) {
   const { context } = drawing;
   const { milestones } = drawing.scene;
   const placed = [];
+  const lines = milestones.map((mark) => drawing.x(mark.at));
   for (const mark of [...milestones].sort((a, b) => b.at - a.at)) {
     const x = drawing.x(mark.at);
     if (x < -1 || x > drawing.width + 1) continue;
@@ -26,11 +30,14 @@ export function drawMilestones(drawing) {
     }
     const width = context.measureText(mark.label).width;
     const offset = mark.dot ? 8 : 3;
-    const right = x + offset + width <= drawing.width;
-    const left = right ? x + offset : x - offset - width;
-    const box = [left - 6, left + width + 6];
-    if (left < 0 || placed.some((other) => box[0] < other[1] && box[1] > other[0])) continue;
-    placed.push(box);
+    const fits = (left) =>
+      left >= 0 &&
+      left + width <= drawing.width &&
+      (mark.tone || !lines.some((line) => line > left && line < left + width)) &&
+      !placed.some((other) => left - 6 < other[1] && left + width + 6 > other[0]);
+    const left = [x + offset, x - offset - width].find(fits);
+    if (left === undefined) continue;
+    placed.push([left - 6, left + width + 6]);
     context.fillStyle = mark.tone ? colour : drawing.colour.ink2;
     context.textAlign = "left";
     context.fillText(mark.label, left, FLAGS + 8);

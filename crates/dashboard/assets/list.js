@@ -14,7 +14,7 @@ import { askRecording, recordingEntry, showRecording } from "./recording.js";
 import { Rows } from "./rows.js";
 import { Search } from "./search.js";
 import { commonActions, confirm, openMenu, showBack, showLost, toast, toastUndo } from "./shell.js";
-import { askStore, showStore, storeSize } from "./storesize.js";
+import { askStore, megabytes, showStore, storeSize } from "./storesize.js";
 import { t } from "./words.js";
 
 /** How many ids are handed to the capture page, for "next" and "previous". */
@@ -316,7 +316,7 @@ async function removeShown() {
     const { counts } = await api.list({ q: query, limit: 1 });
     if (counts.all === 0) return;
     // How much a part of them takes is not known.
-    const question = captures.query ? t("clear.question", { n: counts.all }) : t("clear.question-all", { n: counts.all, size: (await api.store()).bytes });
+    const question = captures.query ? t("clear.question", { n: counts.all }) : t("clear.question-all", { n: counts.all, size: megabytes((await api.store()).bytes) });
     if (!(await confirm(question, t("clear.delete"), t("clear.keep")))) return;
     const undo = Number((await api.removeMatching(query)).headers.get("x-teeline-undo"));
     await catchUp();

@@ -1,6 +1,6 @@
 // One choice of an answer: its blocks in stream order and why it stopped.
 import { FLOWING, makeBlock, textOf } from "./blocks.js";
-import { fill, h } from "./dom.js";
+import { fill, h, prose } from "./dom.js";
 import { clause } from "./format.js";
 import { copyButton } from "./shell.js";
 import { characters } from "./verdict.js";
@@ -73,7 +73,7 @@ export class OutputView {
     this.finish.dataset.key = key;
     this.finish.classList.toggle("later", later);
     const title = finish.source ? `${finish.source} (${finish.as_of})` : null;
-    fill(this.finish, h("span", { class: "chip mono" }, finish.reason), h("span", { title }, later ? t("answer.not-yet") : clause(meaningOf(finish.reason, finish.meaning) ?? "")));
+    fill(this.finish, h("span", { class: "chip mono" }, finish.reason), h("span", { title }, later ? t("answer.not-yet") : prose(clause(meaningOf(finish.meaning) ?? ""))));
   }
 
   showLength(scrub) {

@@ -23,8 +23,11 @@ function age(moment) {
   return unit ? t(unit[0], { n: Math.floor(ago / unit[1]) }) : "";
 }
 
+/** A size that is never smaller than it can be told: in megabytes from the first byte on. */
+export const megabytes = (bytes) => (bytes < 1e6 ? `${Math.max(0.1, bytes / 1e6).toFixed(1)} MB` : size(bytes));
+
 /** How much all captures take, in words; nothing while that is not known. */
-export const storeSize = () => (store && captures > 0 ? size(store.bytes) : "");
+export const storeSize = () => (store && captures > 0 ? megabytes(store.bytes) : "");
 
 /** What deletes captures by itself. */
 function bounds() {
@@ -37,7 +40,7 @@ function draw() {
   if (captures === 0) {
     parts.push(h("span", null, t("list.stay")));
   } else if (store) {
-    const used = size(store.bytes);
+    const used = megabytes(store.bytes);
     const limit = store.limit_bytes;
     parts.push(h("span", { title: bounds() }, limit ? t("store.of", { used, limit: size(limit) }) : used));
     const oldest = store.oldest && age(store.oldest);

@@ -100,7 +100,7 @@ export class ToolCard {
     fill(
       this.foot,
       first !== null && this.link(first, last),
-      h("span", null, count > 0 ? t("tool.fragments", { n: count }) : "", count > 0 && n > 0 ? ", " : "", n > 0 ? t("tool.characters", { n }) : ""),
+      h("span", null, count > 0 ? t("tool.fragments", { n: count }) : "", count > 0 && n > 0 ? t("verdict.list") : "", n > 0 ? t("tool.characters", { n }) : ""),
       this.how.interleaved !== null && h("span", null, t("tool.interleaved", { n: this.how.interleaved })),
       h("span", { class: "grow" }),
       switchable &&

@@ -1,6 +1,6 @@
 // The view of one stream, stored or pasted: head, facts, time lane and three panes that show one selection.
 import { Answer } from "./answer.js";
-import { fill, h, icon } from "./dom.js";
+import { fill, h, icon, prose } from "./dom.js";
 import { endingOf, milestones } from "./ending.js";
 import { Facts, factsOf } from "./facts.js";
 import { Findings } from "./findings.js";
@@ -142,7 +142,7 @@ export class View {
     if (this.sentence.dataset.key !== key) {
       this.sentence.dataset.key = key;
       fill(this.mark, stateMark(words.mark));
-      fill(this.sentence, h("b", { class: words.mark }, words.lead), " ", words.pieces.map((piece) => h("span", { class: piece.tone ?? "" }, piece.text)));
+      fill(this.sentence, h("b", { class: words.mark }, words.lead), " ", words.pieces.map((piece) => h("span", { class: piece.tone ?? "" }, prose(piece.text))));
     }
     this.#meta();
     this.facts.show(factsOf(this.model));

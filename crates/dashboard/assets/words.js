@@ -48,7 +48,7 @@ export const sentenceOf = (finding) => other?.sentenceOf(finding) ?? finding.mes
 export const explanationOf = (entry) => other?.explanationOf(entry.id) ?? entry;
 
 /** What a finish reason or an error means. */
-export const meaningOf = (word, meaning) => other?.meaningOf(word, meaning) ?? meaning;
+export const meaningOf = (meaning) => (other && meaning ? other.meaningOf(meaning) : meaning);
 
 /** What a frame carried. */
 export const carriedOf = (carried) => (other && carried ? other.carriedOf(carried) : carried);

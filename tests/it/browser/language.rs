@@ -45,10 +45,10 @@ fn findings_are_said_in_both_languages() {
     exchange.chunks.truncate(3);
     let id = board.put(exchange);
     page.goto(&board.url(&format!("/captures/{id}")));
-    page.wait_text(".finding .sentence", "The stream ended without `data: [DONE]`.");
+    page.wait_text(".finding .sentence", "The stream ended without data: [DONE].");
     page.wait_text(".finding .why", "A client cannot tell a finished answer");
     page.click("#language");
-    page.wait_text(".finding .sentence", "流结束了却没有 `data: [DONE]`。");
+    page.wait_text(".finding .sentence", "流结束了却没有 data: [DONE]。");
     page.wait_text(".finding .why", "为什么要紧");
     page.wait_text(".finding .why", "客户端无法区分完成的回答和中断的回答");
     end(page);

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
 import { CHINESE } from "../../assets/chinese.js";
 import { FINDINGS, sentenceOf } from "../../assets/chinesefindings.js";
-import { carriedOf, meaningOf, thing } from "../../assets/chinesewire.js";
+import { carriedOf, jsonFault, meaningOf, thing } from "../../assets/chinesewire.js";
+import { MEANINGS } from "../../assets/chinesemeanings.js";
 import { ENGLISH } from "../../assets/english.js";
 
 /** The places of an entry: the names in braces, or those that its function asks for. */
@@ -88,7 +89,50 @@ test("what the reader says is said in Chinese, and wire words stay", () => {
   for (const [english, chinese] of carried) assert.equal(carriedOf(english), chinese);
   assert.equal(thing("the text of output item 2"), "输出项 2 的正文");
   assert.equal(thing("message `m1`"), "消息 `m1`");
-  assert.equal(meaningOf("end_turn", "The model finished its turn."), "模型说完了。");
-  assert.equal(meaningOf("of_tomorrow", "In English."), "In English.");
-  assert.equal(meaningOf("stop", null), null);
+  assert.equal(meaningOf("The model finished its turn."), "模型说完了。");
+  assert.equal(meaningOf("In English."), "In English.");
+});
+
+test("why a text is not JSON is said in Chinese", () => {
+  const faults = [
+    ["it ends at byte 7 where `:` is due", "在第 7 字节处结束，那里应是 `:`"],
+    ["it ends at byte 12 where a character of the string or its closing quote is due", "在第 12 字节处结束，那里应是字符串的字符或右引号"],
+    ["it ends at byte 3 inside `true`", "在第 3 字节处结束，`true` 没写完"],
+    ["`null` is broken at byte 2 by `x`", "`null` 在第 2 字节处被 `x` 打断"],
+    ["a name or `}` is due at byte 1, not a line feed", "第 1 字节处应是名称或 `}`，而不是换行"],
+    ["`,` or `]` is due at byte 4, not the control character U+0001", "第 4 字节处应是 `,` 或 `]`，而不是控制字符 U+0001"],
+    ["of tomorrow", "of tomorrow"],
+  ];
+  for (const [english, chinese] of faults) assert.equal(jsonFault(english), chinese);
+  // Every word of the reader for what is due has its own.
+  const source = readFileSync(new URL("../../../decoder/src/json.rs", import.meta.url), "utf8");
+  const due = [...source.matchAll(/Due::\w+ => "(.*)",/g)].map(([, words]) => words);
+  assert.ok(due.length > 10, String(due));
+  for (const words of due) assert.doesNotMatch(jsonFault(`${words} is due at byte 1, not a tab`), /[a-z]{3}/, words);
+});
+
+/** The sentences of the assembler for finish reasons and errors. */
+function meanings() {
+  const folder = new URL("../../../assembler/src/", import.meta.url);
+  const found = new Set();
+  for (const name of readdirSync(folder, { recursive: true })) {
+    if (!name.endsWith(".rs")) continue;
+    const source = readFileSync(new URL(name, folder), "utf8").split("#[cfg(test)]")[0];
+    for (const [, first, second, third] of source.matchAll(
+      /\b(?:reason|own)\(\s*"[^"]+",\s*"([^"]+)"|\(\s*"[\w. -]+",\s*"([A-Z][^"]*\.)",?\s*\)|\bmeaning:\s*"([^"]+)"/g,
+    )) {
+      found.add(first ?? second ?? third);
+    }
+  }
+  return found;
+}
+
+test("every meaning of a finish reason or an error has its Chinese sentence", () => {
+  const english = meanings();
+  assert.ok(english.size > 150, `${english.size} sentences were found`);
+  for (const sentence of english) assert.ok(Object.hasOwn(MEANINGS, sentence), sentence);
+  for (const sentence of Object.values(MEANINGS)) {
+    assert.match(sentence, /[\u4e00-\u9fff].*。$/);
+    assert.doesNotMatch(sentence.replace(/`[^`]*`/g, ""), /[\u4e00-\u9fff][A-Za-z]|[A-Za-z][\u4e00-\u9fff]/, sentence);
+  }
 });
