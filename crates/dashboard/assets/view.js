@@ -47,7 +47,7 @@ export class View {
     this.meta = h("div", { class: "meta" });
     this.noTimes = h("p", { class: "lane-none", hidden: true }, t("lane.none"));
     this.tabBar = h("div", { class: "pane-head tabs", role: "tablist", "aria-label": t("tab.answer") });
-    this.body = h("div", { class: "tab-body", role: "tabpanel" });
+    this.body = h("div", { class: "tab-body", role: "tabpanel", tabindex: "0" });
     this.frameBar = h("div", { class: "frame-bar", hidden: true });
     this.gapsToggle = h("button", { class: "link gaps-toggle", type: "button", "aria-expanded": "false", onclick: () => this.#toggleGaps() }, t("gaps.title"));
     this.laneRow = h("div", { class: "lane-row" }, this.lane.element, this.gapsToggle, this.gaps.element);

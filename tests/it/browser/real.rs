@@ -140,18 +140,6 @@ fn sticks_out(page: &mut Browser) -> Option<Value> {
     (over != "0,0,0").then_some(over)
 }
 
-/// The other tabs of a capture, at the narrow width at which [`open`] left it; gives what is wrong.
-fn tabs(page: &mut Browser, dashboard: SocketAddr, id: &str, name: &str) -> Vec<String> {
-    let mut wrong = Vec::new();
-    for tab in ["response", "request", "headers", "usage", "frames", "findings"] {
-        page.goto(&format!("http://{dashboard}/captures/{id}?tab={tab}"));
-        page.wait(".capture-page.loaded");
-        wrong.extend(sticks_out(page).map(|over| format!("{name}, {tab}: {over} sticks out")));
-        wrong.extend(barriers(page, &format!("{name}, {tab}")));
-    }
-    wrong
-}
-
 /// A picture for people, where they asked for it.
 fn picture(page: &mut Browser, name: &str) {
     if let Some(folder) = std::env::var_os("TEELINE_PICTURES") {
@@ -295,7 +283,6 @@ fn recorded_streams_are_shown_as_they_are_read() {
         let (id, name) = (id.to_string(), format!("corpus-{format}"));
         wrong.extend(open(&mut page, address(&board), &id, &name));
         wrong.extend(barriers(&mut page, &name));
-        wrong.extend(tabs(&mut page, address(&board), &id, &name));
     }
     assert!(largest.len() > 20, "{} formats", largest.len());
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), largest.len(), wrong.join("\n"));
