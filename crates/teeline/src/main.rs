@@ -25,12 +25,6 @@ use crate::{
     },
 };
 
-/// Thousands of open streams hold buffers of which little is used; jemalloc lays them so that the rest takes no memory:
-/// a third less than with glibc's malloc.
-#[cfg(unix)]
-#[global_allocator]
-static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
-
 /// The exit code where the input could not be read or the call is wrong.
 const UNUSABLE: u8 = 2;
 

@@ -181,7 +181,7 @@ fn new_rows_wait_behind_a_pill_while_the_reader_is_elsewhere() {
     // At the top they come by themselves, unless the list is paused.
     crowd(&board, 1);
     page.until("rows.getAttribute('aria-rowcount') === '64'");
-    assert!(page.text(".row").contains("Answer number 0."));
+    page.until("document.querySelector('.row').textContent.includes('Answer number 0.')");
     page.press(" ");
     page.until("pause.getAttribute('aria-pressed') === 'true'");
     crowd(&board, 2);

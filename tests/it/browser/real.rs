@@ -91,7 +91,10 @@ fn sorted(mut calls: Vec<Value>) -> Vec<Value> {
 fn shown(page: &mut Browser) -> Value {
     let mut shown = page.evaluate(SHOWN);
     for output in shown["outputs"].as_array_mut().unwrap() {
-        for call in output["calls"].as_array_mut().unwrap() {
+        let calls = output["calls"].as_array_mut().unwrap();
+        // A call without a name has its card, but is none that a client has to answer.
+        calls.retain(|call| call[0] != "—");
+        for call in calls {
             call[1] = arguments(word(&call[1]));
         }
         output["calls"] = sorted(output["calls"].as_array().unwrap().clone()).into();

@@ -170,7 +170,7 @@ fn a_clock_that_is_set_changes_no_time_and_no_order() {
     assert_eq!(ids, [&third, &second, &first]);
     // What is deleted is removed for good, though its time to be brought back seems to lie in the future.
     let path = format!("/api/captures/{second}");
-    assert_eq!(request(world.teeline.dashboard, "DELETE", &path, &[], b"").status(), 200);
+    assert_eq!(request(world.teeline.dashboard, "DELETE", &path, &[], b"").status(), 204);
     control.set(Number::ClockSeconds, -2 * HOUR);
     let store =
         rusqlite::Connection::open(std::path::Path::new(&world.data_dir()).join("teeline.db"));

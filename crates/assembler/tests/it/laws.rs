@@ -152,7 +152,7 @@ fn harmless(name: &str, before: &str, after: &str, more: Option<&'static str>) {
 #[test]
 fn every_folder_is_a_formats() {
     let known: BTreeSet<String> = FORMATS.iter().map(|format| format.name.to_owned()).collect();
-    let of_all = ["cases", "conformance", "findings"].map(str::to_owned);
+    let of_all = ["cases", "conformance", "findings", "stores"].map(str::to_owned);
     let folders = std::fs::read_dir(fixtures()).unwrap();
     let found: BTreeSet<String> = folders
         .map(|folder| folder.unwrap().file_name().to_string_lossy().into_owned())
