@@ -84,7 +84,9 @@ const clients = {
     writeFileSync(join(own, "opencode.json"), JSON.stringify({ provider, autoupdate: false, share: "disabled" }));
     // Its list of models would come from its own server.
     const env = { HOME: own, OPENCODE_CONFIG: join(own, "opencode.json"), OPENCODE_DISABLE_MODELS_FETCH: "1" };
-    tool("opencode", ["run", "-m", "openai/gpt-4o-mini", "Say hello."], env);
+    // Its package for every machine names more of its packages than a registry may have.
+    const program = join(import.meta.dirname, "node_modules/opencode-linux-x64-baseline/bin/opencode");
+    tool(program, ["run", "-m", "openai/gpt-4o-mini", "Say hello."], env);
   },
   async gemini_cli() {
     // Which way to sign in is asked at the first start; here it has been answered.
