@@ -19,7 +19,7 @@ use crate::{
 pub const TEXT_LIMIT: usize = 64 * 1024 * 1024;
 
 /// A gap of this many microseconds is `stalled`.
-const STALLED_US: i64 = 20_000_000;
+pub const STALLED_US: i64 = 20_000_000;
 
 /// So many frames with data in one read are `coalesced`.
 const COALESCED: u64 = 10;

@@ -325,8 +325,8 @@ impl Contest {
 
     /// What a format that begins now has not seen: frames of others, and faults behind the prelude.
     fn unseen(&self) -> Vec<Finding> {
-        let missed = self.missed.as_ref().map(|missed| missed.findings().list().to_vec());
-        let mut unseen: Vec<Finding> = missed.unwrap_or_default();
+        let missed = self.missed.iter().flat_map(|missed| missed.findings().list());
+        let mut unseen: Vec<Finding> = missed.cloned().collect();
         unseen.extend(self.votes.iter().flat_map(|votes| votes.foreign.findings()));
         unseen.sort_by_key(|finding| finding.place.frame);
         unseen

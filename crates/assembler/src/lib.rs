@@ -148,7 +148,7 @@ mod vercel_data;
 mod vercel_ui;
 mod view;
 
-pub use assembly::{Assembly, End, Options, TEXT_LIMIT, read_all};
+pub use assembly::{Assembly, End, Options, STALLED_US, TEXT_LIMIT, read_all};
 pub use clock::Spark;
 pub use detect::path_hint;
 pub use draft::{Call, Draft, Hint, Key, Part, PartId, PartKind, Tokens, difference};
@@ -163,3 +163,4 @@ pub use reading::{
 };
 pub use response::{Fields, Items, Writer};
 pub use text::{Str, Text};
+pub use view::PREVIEW;

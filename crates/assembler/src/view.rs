@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// How many characters of the answer a preview has.
-const PREVIEW: usize = 200;
+pub const PREVIEW: usize = 200;
 
 /// A reading in the making.
 pub(crate) struct View<'a> {

@@ -10,25 +10,19 @@ mod row;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use teeline_assembler::{CloseFacts, FrameRow, WebSocketFacts};
+use teeline_assembler::{CloseFacts, FrameRow, PREVIEW, STALLED_US, WebSocketFacts};
 use teeline_decoder::websocket::{Item, Message, Opcode, Sender, WebSocket};
 use teeline_finding::{Findings, Kind, Place};
 
 use crate::database::{Database, Part, read};
 use crate::pieces::Segments;
 use crate::record::Record;
-use crate::{Ending, Piece, StoreError, StoredChunk, Timestamp};
+use crate::{Ending, Piece, StoreError, StoredChunk, Timestamp, summarise};
 
 pub(crate) use row::{Direction, data_of, event_of};
 
-/// Characters of the first text that a list shows.
-const PREVIEW: usize = 200;
-
 /// Bytes of each side's text that are searched for words.
 const SEARCHED: usize = 40 << 10;
-
-/// A gap of so many microseconds is worth a note.
-const STALLED_US: u64 = 20_000_000;
 
 /// Reads both directions of one capture up to what is stored, and goes on from there when asked again.
 pub(crate) struct Conversation {
@@ -226,7 +220,7 @@ impl Conversation {
         self.cut |= !message.complete;
         if let (Some(at), Some(last)) = (message.at_us, self.times.last) {
             let gap = at.saturating_sub(last);
-            if STALLED_US <= gap {
+            if STALLED_US.unsigned_abs() <= gap {
                 self.findings.report(place, Kind::Stalled { ms: gap / 1000 });
             }
             self.times.gap = self.times.gap.max(Some(gap));
@@ -261,11 +255,7 @@ impl Conversation {
             return;
         }
         let Some(data) = data else { return };
-        if said.len() < SEARCHED {
-            let room = data.floor_char_boundary(SEARCHED - said.len());
-            said.push_str(data.get(..room).unwrap_or_default());
-            said.push('\n');
-        }
+        summarise::add(said, data, SEARCHED);
         if direction == Direction::FromUpstream {
             self.times.first_text = self.times.first_text.or(message.at_us);
             if self.preview.is_empty() {

@@ -8,6 +8,9 @@ use teeline_assembler::Verdict;
 
 use crate::{State, Summary, Timestamp, summary::EndedBy};
 
+/// The status after which another protocol is spoken.
+pub(crate) const SWITCHING_PROTOCOLS: u16 = 101;
+
 /// The head of a request, as the proxy saw it. Secrets are redacted before any of it is kept.
 #[derive(Clone, Debug)]
 pub struct RequestHead {
@@ -120,6 +123,16 @@ pub struct ResponseView {
     pub informational: Vec<u16>,
 }
 
+impl ResponseView {
+    /// It agrees to speak WebSocket (RFC 6455, section 4.2.2).
+    pub(crate) fn is_websocket(&self) -> bool {
+        let upgrade = |(name, value): &(String, String)| {
+            name.eq_ignore_ascii_case("upgrade") && value.trim().eq_ignore_ascii_case("websocket")
+        };
+        self.status == SWITCHING_PROTOCOLS && self.headers.iter().any(upgrade)
+    }
+}
+
 /// Moments of an exchange, in microseconds since its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Moments {
@@ -195,11 +208,7 @@ pub struct Exchange {
 impl Exchange {
     /// Both sides have agreed to speak WebSocket: the request's body is what the app sent then, in frames.
     pub fn is_websocket(&self) -> bool {
-        let upgrade = |(name, value): &(String, String)| {
-            name.eq_ignore_ascii_case("upgrade") && value.trim().eq_ignore_ascii_case("websocket")
-        };
-        let answer = self.response.as_ref();
-        answer.is_some_and(|answer| answer.status == 101 && answer.headers.iter().any(upgrade))
+        self.response.as_ref().is_some_and(ResponseView::is_websocket)
     }
 }
 

@@ -139,6 +139,13 @@ impl Inner {
         self.hub.mark_urgent();
     }
 
+    /// From now on this is what is shown of the capture.
+    pub(crate) fn keep_final(&self, row: &FinalRow) {
+        let weight = crate::cache::weight(&row.reading);
+        self.readings.put(row.live.id, Arc::clone(&row.reading), weight);
+        row.live.set_summary(Arc::clone(&row.summary));
+    }
+
     pub(crate) fn take_updates(&self) -> Updates {
         let updates = std::mem::take(&mut *lock(&self.updates));
         self.room.notify_all();

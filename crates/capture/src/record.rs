@@ -59,8 +59,7 @@ impl Record {
 
     /// Both sides have agreed to speak WebSocket (RFC 6455, section 4).
     pub(crate) fn is_websocket(&self) -> bool {
-        let names = |upgrade: String| upgrade.trim().eq_ignore_ascii_case("websocket");
-        self.status() == Some(101) && self.response_header("upgrade").is_some_and(names)
+        self.response.as_ref().is_some_and(ResponseView::is_websocket)
     }
 
     /// Its messages may be compressed (RFC 7692).

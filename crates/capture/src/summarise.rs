@@ -192,7 +192,7 @@ impl From<&Conversation> for Shown {
     }
 }
 
-fn millis(micros: u64) -> f64 {
+pub(crate) fn millis(micros: u64) -> f64 {
     // Whole microseconds: exact up to 285 years.
     #[expect(clippy::cast_precision_loss, reason = "exact below 2^53 microseconds")]
     let micros = micros as f64;
@@ -278,7 +278,8 @@ pub(crate) fn search_text(
     text
 }
 
-fn add(text: &mut String, more: &str, most: usize) {
+/// Adds a line to a text of so many bytes at most.
+pub(crate) fn add(text: &mut String, more: &str, most: usize) {
     if more.is_empty() || most <= text.len() {
         return;
     }

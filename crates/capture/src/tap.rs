@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use crate::exchange::SWITCHING_PROTOCOLS;
 use crate::record::Record;
 use crate::redact::Secrets;
 use crate::stream::{Hub, Stream};
@@ -12,9 +13,6 @@ use crate::{CaptureId, Ending, RequestHead, ResponseHead};
 
 /// More 1xx responses than these are not listed.
 const INFORMATIONAL: usize = 16;
-
-/// The status after which another protocol is spoken.
-const SWITCHING_PROTOCOLS: u16 = 101;
 
 /// Begins captures. Cheap to clone.
 #[derive(Clone)]

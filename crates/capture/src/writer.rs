@@ -217,16 +217,10 @@ impl Writer {
         self.entries.iter().for_each(|entry| entry.show_unwritten(&self.inner));
         for row in &self.finals {
             if row.live.summary().state == State::Open {
-                self.show_final(row);
+                self.inner.keep_final(row);
+                self.inner.tell(&row.live, Arc::clone(&row.summary));
             }
         }
-    }
-
-    fn show_final(&self, row: &FinalRow) {
-        let weight = crate::cache::weight(&row.reading);
-        self.inner.readings.put(row.live.id, Arc::clone(&row.reading), weight);
-        row.live.set_summary(Arc::clone(&row.summary));
-        self.inner.tell(&row.live, Arc::clone(&row.summary));
     }
 
     /// One transaction; gives how many final readings are in it.
@@ -269,14 +263,8 @@ impl Writer {
         self.wrote_since = true;
         self.open_rows.clear();
         for row in self.finals.drain(..finals) {
-            let id = row.live.id;
-            self.inner.readings.put(
-                id,
-                Arc::clone(&row.reading),
-                crate::cache::weight(&row.reading),
-            );
-            row.live.set_summary(Arc::clone(&row.summary));
-            self.inner.remove_live(id);
+            self.inner.keep_final(&row);
+            self.inner.remove_live(row.live.id);
             row.live.show(row.reading);
             self.inner.tell(&row.live, row.summary);
         }

@@ -4,6 +4,7 @@ use teeline_assembler::{Counts, Reading, SCHEMA, SideFacts, Timing, Verdict, Web
 use teeline_finding::{Findings, Kind, Place};
 
 use super::{Conversation, Direction};
+use crate::summarise::millis;
 
 impl Conversation {
     /// What it amounts to.
@@ -24,7 +25,7 @@ impl Conversation {
             format: "unknown",
             framing: None,
             verdict,
-            summary: self.summary(verdict, &facts),
+            summary: self.summary(verdict, &facts, compressed),
             id: None,
             model: self.model.clone(),
             outputs: Vec::new(),
@@ -61,7 +62,7 @@ impl Conversation {
         }
     }
 
-    fn summary(&self, verdict: Verdict, facts: &WebSocketFacts) -> String {
+    fn summary(&self, verdict: Verdict, facts: &WebSocketFacts, compressed: u64) -> String {
         let state = match (verdict, &self.finished) {
             (_, None) => "Open",
             (Verdict::Finished, _) => "Finished",
@@ -77,7 +78,6 @@ impl Conversation {
             messages(&facts.from_app),
             messages(&facts.from_upstream),
         );
-        let compressed = facts.from_app.compressed + facts.from_upstream.compressed;
         if 0 < compressed {
             text.push_str(&format!(", {compressed} of them compressed and not decoded"));
         }
@@ -97,10 +97,4 @@ impl Conversation {
         text.push('.');
         text
     }
-}
-
-pub(super) fn millis(micros: u64) -> f64 {
-    #[expect(clippy::cast_precision_loss, reason = "exact below 2^53 microseconds")]
-    let micros = micros as f64;
-    micros / 1000.0
 }

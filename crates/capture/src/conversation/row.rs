@@ -4,10 +4,10 @@ use serde_json::value::RawValue;
 use teeline_assembler::{Effect, FrameRow, MessageFacts};
 use teeline_decoder::websocket::{Message, Opcode};
 
-use super::reading::millis;
 use crate::Timestamp;
 use crate::database::Part;
 use crate::request::members;
+use crate::summarise::millis;
 
 /// Characters of a message that its row shows.
 const SNIPPET: usize = 64;

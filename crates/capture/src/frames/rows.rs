@@ -109,23 +109,23 @@ impl Rows {
         }
     }
 
-    /// The entries of a page: not more than asked for, and not over too much of the body, but one at least.
-    pub(super) fn page(&self, offset: u64, limit: usize) -> &[Entry] {
+    fn range(&self, offset: u64, limit: usize) -> &[Entry] {
         let from = usize::try_from(offset).unwrap_or(usize::MAX);
         let entries = self.entries.get(from..).unwrap_or_default();
-        let entries = entries.get(..limit).unwrap_or(entries);
+        entries.get(..limit).unwrap_or(entries)
+    }
+
+    /// The entries of a page: not more than asked for, and not over too much of the body, but one at least.
+    pub(super) fn page(&self, offset: u64, limit: usize) -> &[Entry] {
+        let entries = self.range(offset, limit);
         let start = entries.first().map_or(0, |entry| entry.offset);
-        let fitting = entries.partition_point(|entry| {
-            entry.offset + u64::from(entry.length) <= start.saturating_add(PAGE)
-        });
+        let fitting = entries.partition_point(|entry| entry.end() <= start.saturating_add(PAGE));
         entries.get(..fitting.max(1)).unwrap_or(entries)
     }
 
     /// The same where the frames do not stand in one body: not more than so many bytes in all.
     pub(super) fn fitting(&self, offset: u64, limit: usize) -> &[Entry] {
-        let from = usize::try_from(offset).unwrap_or(usize::MAX);
-        let entries = self.entries.get(from..).unwrap_or_default();
-        let entries = entries.get(..limit).unwrap_or(entries);
+        let entries = self.range(offset, limit);
         let mut bytes = 0;
         let fits = |entry: &&Entry| {
             bytes += u64::from(entry.length);

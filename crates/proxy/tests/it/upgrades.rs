@@ -18,8 +18,8 @@ use crate::support::{App, Rig, within};
 const ASK: &str = "GET /ws/v1/realtime HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: k\r\n\r\n";
 const SWITCH: &str = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: a\r\n\r\n";
 
-/// An app and an upstream that have agreed to switch.
-async fn switched() -> (Rig, App, TcpStream) {
+/// An app that has asked to switch, and an upstream that has read so: its head.
+async fn asked() -> (Rig, App, TcpStream, Vec<u8>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let mut config = Config::default();
     config.upstreams.add("ws", &format!("http://{}", listener.local_addr().unwrap())).unwrap();
@@ -31,6 +31,12 @@ async fn switched() -> (Rig, App, TcpStream) {
     while !head.ends_with(b"\r\n\r\n") {
         within("the head", upstream.read_buf(&mut head)).await.unwrap();
     }
+    (rig, app, upstream, head)
+}
+
+/// An app and an upstream that have agreed to switch.
+async fn switched() -> (Rig, App, TcpStream) {
+    let (rig, mut app, mut upstream, head) = asked().await;
     let head = String::from_utf8(head).unwrap();
     assert!(
         head.contains("\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: k\r\n"),
@@ -145,17 +151,7 @@ fn masked(text: &str) -> Vec<u8> {
 /// come together with the switch.
 #[tokio::test(flavor = "multi_thread")]
 async fn messages_are_listed_in_the_order_in_which_they_were_said() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let mut config = Config::default();
-    config.upstreams.add("ws", &format!("http://{}", listener.local_addr().unwrap())).unwrap();
-    let rig = Rig::with(Upstream::start(|_| Script::new()).await.unwrap(), config).await;
-    let mut app = rig.app().await;
-    app.send(ASK).await;
-    let (mut upstream, _) = listener.accept().await.unwrap();
-    let mut head = Vec::new();
-    while !head.ends_with(b"\r\n\r\n") {
-        within("the head", upstream.read_buf(&mut head)).await.unwrap();
-    }
+    let (rig, mut app, mut upstream, _) = asked().await;
     let first = [SWITCH.as_bytes(), b"\x81\x02s0"].concat();
     upstream.write_all(&first).await.unwrap();
     app.read_through("\x02s0").await;
