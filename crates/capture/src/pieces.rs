@@ -125,6 +125,9 @@ impl Segments {
 
     /// Adds what the next segment holds; false at the end of what is stored.
     pub(crate) fn next(&mut self, pieces: &mut Vec<Piece>) -> Result<bool, StoreError> {
+        if self.is_ahead() {
+            return Ok(false);
+        }
         let position = self.position;
         let row = self.database.read(|c| read::segment(c, self.seq, self.part, position))?;
         let Some(row) = row else {
@@ -138,6 +141,13 @@ impl Segments {
             pieces.push(Piece::Chunk(chunk));
         }
         Ok(true)
+    }
+
+    /// The record is from before the response's head, without which nobody knows the content coding of what
+    /// may have been stored since.
+    fn is_ahead(&self) -> bool {
+        let record = &self.record;
+        self.part == Part::Response && record.status().is_none() && record.ending.is_none()
     }
 
     /// Where the whole body ends, as far as is known.

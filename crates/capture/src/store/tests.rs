@@ -1,15 +1,27 @@
 //! Faults that only the inside can bring about. What the app would see is that every call on the tap
 //! returns; that these tests end proves it, since the tap is used on their own thread.
 
+use std::io::Write as _;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use flate2::write::GzEncoder;
 use rusqlite::Connection;
+use teeline_assembler::Reading;
 use teeline_finding::Kind;
 
 use super::*;
+use crate::database::Detail;
+use crate::frames::Follower;
+use crate::live::{Live, Progress};
+use crate::lost::Lost;
+use crate::record::Record;
+use crate::session::{Session, Turn};
 use crate::stream::{BURST_QUEUE, TOTAL_QUEUE};
-use crate::{CaptureId, Ending, Piece, RequestHead, ResponseHead, State, Summary, Tap};
+use crate::{
+    CaptureId, Ending, Piece, RequestHead, ResponseHead, ResponseView, State, Summary, Tap,
+    summarise,
+};
 
 const SSE: &str = "text/event-stream";
 
@@ -224,6 +236,96 @@ fn nothing_is_recorded_once_the_store_is_shut_down() {
     drop(store);
     let left = std::fs::metadata(dir.path().join("teeline.db-wal")).map_or(0, |file| file.len());
     assert_eq!(left, 0, "the log is emptied into the file");
+}
+
+/// A worker that looks at a capture with what was known of it at `early`, and then with all.
+fn read_in_two_turns(
+    store: &Store,
+    id: CaptureId,
+    early: impl FnOnce(&mut Record),
+) -> (Reading, u64, u64) {
+    let inner = store.inner();
+    let whole = store.detail(id).unwrap();
+    let mut record = whole.record.as_ref().clone();
+    (record.ending, record.moments.end_us) = (None, None);
+    early(&mut record);
+    let early = Detail { seq: whole.seq, record: Arc::new(record), summary: whole.summary.clone() };
+    let progress = |detail: &Detail, finished| Progress {
+        record: Arc::clone(&detail.record),
+        bytes: detail.record.bytes,
+        bytes_to_app: 0,
+        finished,
+    };
+    let start = summarise::start(id, &early.record, whole.summary.started_at);
+    let progress_then = progress(&early, false);
+    let live = Live::new(id, whole.seq, start.started_at, progress_then.clone(), start);
+    let mut session = Session::default();
+    assert_eq!(session.advance(&live, &progress_then, inner).unwrap(), Turn::Reached);
+    let progress = progress(&whole, true);
+    while session.advance(&live, &progress, inner).unwrap() == Turn::More {}
+    let reading = session.finish(&live, &progress, inner).reading;
+
+    let mut follower = Follower::new(whole.seq);
+    follower.advance(&inner.database, &early, false).unwrap();
+    let frames_then = follower.total();
+    follower.advance(&inner.database, &whole, true).unwrap();
+    (reading, frames_then, follower.total())
+}
+
+#[test]
+fn a_body_that_was_stored_since_is_read_with_its_head() {
+    let (_dir, store) = file_store();
+    let mut feed = store.feed();
+    let body = "data: {\"object\":\"chat.completion.chunk\",\"choices\":[{\"index\":0,\
+                \"delta\":{\"content\":\"hi\"}}]}\n\n";
+    let mut encoder = GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(body.as_bytes()).unwrap();
+    let tap = store.recorder().begin(head());
+    let header = |name: &str, value| (name.to_owned(), Bytes::from_static(value));
+    let headers =
+        vec![header("content-type", b"text/event-stream"), header("content-encoding", b"gzip")];
+    tap.response(ResponseHead { status: 200, reason: None, version: "HTTP/1.1", headers });
+    tap.chunk(&Bytes::from(encoder.finish().unwrap()));
+    let id = end(tap);
+    settled(&mut feed, id);
+    // Nothing, or an early hint, is known of the answer while all of it is there already.
+    for response in [None, Some(ResponseView { informational: vec![103], ..Default::default() })] {
+        let (reading, frames_then, frames) = read_in_two_turns(&store, id, |record| {
+            (record.bytes, record.response) = (0, response);
+        });
+        let texts: Vec<_> = reading.outputs.iter().map(|output| &output.text[..]).collect();
+        assert_eq!((texts, frames_then, frames), (vec!["hi"], 0, 1), "{:?}", reading.findings);
+    }
+}
+
+#[test]
+fn a_gap_is_read_with_its_reason() {
+    let (_dir, store) = file_store();
+    let mut feed = store.feed();
+    let tap = begin(&store);
+    let chunk = Bytes::from_static(b"data: {}\n\n");
+    tap.chunk(&chunk);
+    shown(&mut feed, tap.id(), |summary| summary.bytes == 10);
+    {
+        let hung = store.inner().database.writer().unwrap();
+        tap.chunk(&Bytes::from(vec![b'.'; BURST_QUEUE]));
+        tap.chunk(&chunk);
+        drop(hung);
+    }
+    shown(&mut feed, tap.id(), |summary| 20 < summary.bytes);
+    tap.chunk(&chunk);
+    let id = end(tap);
+    settled(&mut feed, id);
+    let known = missing(&store, id);
+    let [(_, _, reason)] = &known[..] else { panic!("{known:?}") };
+    let (reading, ..) = read_in_two_turns(&store, id, |record| {
+        (record.bytes, record.lost) = (10, Lost::default());
+    });
+    let ranges = reading.findings.iter().filter_map(|finding| match &finding.kind {
+        Kind::CaptureIncomplete { reason, .. } => Some(reason),
+        _ => None,
+    });
+    assert_eq!(ranges.collect::<Vec<_>>(), [reason]);
 }
 
 /// Every chunk is there with its bytes.
