@@ -1,5 +1,6 @@
-//! The official SDKs, streaming through the proxy: what they assembled is what we say they should have.
+//! The official SDKs and the AI SDK: what they assembled is what we say they should have.
 
+mod ai;
 mod anthropic;
 mod joined;
 mod openai;

@@ -1,4 +1,4 @@
-// Lets an official Node SDK read many streams and prints what it made of each.
+// Lets a Node SDK read many streams and prints what it made of each.
 //
 // Argument: the name of an accumulator. First line out: `{"versions": {package: version}}`. Lines in: `{"id", "url"}`,
 // a base URL whose every path answers with one stream. Lines out, in the same order: `{"id", "final"}` with the object
@@ -16,9 +16,10 @@ const versions = Object.fromEntries(
 );
 console.log(JSON.stringify({ versions }));
 
-/** The innermost line of a package's own code on the way to the error, or to the error that it wraps. */
+/** The innermost line of a package's own code on the way to the error that this one wraps, else to this one. */
 function place(error) {
-  const line = String((error?.cause ?? error)?.stack ?? "").split("\n").find((line) => line.includes("/node_modules/"));
+  const lines = [error?.cause, error].flatMap((error) => String(error?.stack ?? "").split("\n"));
+  const line = lines.find((line) => line.includes("/node_modules/"));
   return line?.match(/.*\/node_modules\/(.*:\d+):\d+/)?.[1] ?? null;
 }
 

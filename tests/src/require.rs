@@ -41,7 +41,7 @@ impl Need {
             ),
             Self::Node => {
                 let modules = crate::root().join("tests/sdk/node_modules");
-                ["@anthropic-ai/sdk", "openai"].iter().all(|name| modules.join(name).is_dir())
+                ["@anthropic-ai/sdk", "ai", "openai"].iter().all(|name| modules.join(name).is_dir())
                     && answers("node", &["--version"])
             }
             Self::Clients => {

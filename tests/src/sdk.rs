@@ -1,5 +1,5 @@
-//! The official SDKs as readers: a local server gives them streams, and what they made of each is compared with our
-//! reading, field by field.
+//! The official SDKs and the AI SDK as readers: a local server gives them streams, and what they made of each is compared
+//! with our reading, field by field.
 
 mod compare;
 mod differences;

@@ -26,7 +26,8 @@ fn view(reading: &Reading) -> Value {
     })
 }
 
-fn output(output: &Output) -> Value {
+/// One answer of ours.
+pub(super) fn output(output: &Output) -> Value {
     let calls: Vec<Value> = output
         .tool_calls
         .iter()
@@ -42,7 +43,7 @@ fn output(output: &Output) -> Value {
 }
 
 /// Arguments as the value that they are, however they were sent.
-fn normal(mut output: Value) -> Value {
+pub(super) fn normal(mut output: Value) -> Value {
     for call in output["calls"].as_array_mut().into_iter().flatten() {
         let arguments = call["arguments"].as_str().map(serde_json::from_str::<Value>);
         if let Some(Ok(value)) = arguments {
@@ -109,7 +110,7 @@ const MISTRAL: Rules =
     Rules { ours: view, theirs, verbatim: &["arguments"], provider_errors: &["SDKError"] };
 
 /// Whether this text stands in a stream.
-fn holds(stream: &Stream, text: &str) -> bool {
+pub(super) fn holds(stream: &Stream, text: &str) -> bool {
     String::from_utf8_lossy(&stream.body).contains(text)
 }
 

@@ -23,7 +23,7 @@ pub enum Language {
     Node,
 }
 
-/// An official SDK's accumulator.
+/// An SDK's accumulator.
 #[derive(Clone, Copy, Debug)]
 pub struct Sdk {
     /// Its name in `tests/sdk/differences.json`.
