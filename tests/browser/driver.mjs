@@ -1,5 +1,6 @@
 // Drives a real Chromium for the tests: a command a line on standard input, an answer a line on standard output.
 // The tests decide when; this file only carries out. A command's name and parameters are those of `commands` below.
+// Each test opens a profile of its own in the browser, which serves one test after another.
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
@@ -9,31 +10,38 @@ const axeSource = await readFile(createRequire(import.meta.url).resolve("axe-cor
 const browser = await chromium.launch({
   executablePath: process.argv[2],
   args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync"],
+    "--disable-component-update", "--disable-sync",
+    // A new process for every page would be most of a page's cost.
+    "--disable-features=ProactivelySwapBrowsingInstance"],
 });
-const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: "en-US", colorScheme: "light", permissions: ["clipboard-read", "clipboard-write"] });
-const page = await context.newPage();
 // Long, since a loaded machine is slow and no fault of a page.
 const PATIENCE = 120_000;
-page.setDefaultTimeout(PATIENCE);
+const PROFILE = { viewport: { width: 1440, height: 900 }, locale: "en-US", colorScheme: "light", permissions: ["clipboard-read", "clipboard-write"] };
+
+let context = null;
+/** The page that commands are about. @type {import("playwright-core").Page} */
+let page = null;
 
 // Everything that a page should never do: errors, CSP reports, requests to another origin.
 const problems = [];
 let origin = null;
-page.on("console", (message) => {
-  if (message.type() === "error" || message.type() === "warning") problems.push(`console ${message.type()}: ${message.text()}`);
-});
-page.on("pageerror", (error) => problems.push(`page error: ${error.message}`));
-page.on("request", (request) => {
-  const url = new URL(request.url());
-  if (origin && url.origin !== origin && !["data:", "blob:", "about:"].includes(url.protocol)) problems.push(`request to ${request.url()}`);
-});
-// Tasks that hold the page up for longer than 50 ms, and what the policy refused.
-await context.addInitScript(() => {
+function watch(opened) {
+  opened.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") problems.push(`console ${message.type()}: ${message.text()}`);
+  });
+  opened.on("pageerror", (error) => problems.push(`page error: ${error.message}`));
+  opened.on("request", (request) => {
+    const url = new URL(request.url());
+    if (origin && url.origin !== origin && !["data:", "blob:", "about:"].includes(url.protocol)) problems.push(`request to ${request.url()}`);
+  });
+}
+
+/** In every page, before its own scripts: tasks that hold it up for longer than 50 ms, and what the policy refused. */
+function prepare() {
   globalThis.longTasks = [];
   new PerformanceObserver((list) => globalThis.longTasks.push(...list.getEntries().map((entry) => Math.round(entry.duration)))).observe({ type: "longtask", buffered: true });
   addEventListener("securitypolicyviolation", (event) => console.error(`the policy refused ${event.blockedURI} (${event.violatedDirective})`));
-});
+}
 
 /** Clicks and keys since they were asked for. */
 let actions = 0;
@@ -60,6 +68,16 @@ async function until(question, parameters) {
 }
 
 const commands = {
+  async open() {
+    context = await browser.newContext(PROFILE);
+    context.setDefaultTimeout(PATIENCE);
+    context.on("page", watch);
+    await context.addInitScript(prepare);
+    page = await context.newPage();
+    [actions, origin] = [0, null];
+    problems.length = 0;
+  },
+  async rest() { await context.close(); },
   async goto({ url }) { origin = new URL(url).origin; await page.goto(url); },
   async reload() { await page.reload(); },
   async back() { await page.goBack(); },

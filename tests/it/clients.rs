@@ -5,7 +5,7 @@ use std::{fs, process::Command};
 use serde::Deserialize;
 use serde_json::json;
 use teeline_script::{Request, Script, Upstream};
-use teeline_tests::{Need, Teeline, available, block_on, chat, eventually, get_json, root};
+use teeline_tests::{Need, Teeline, Turn, available, block_on, chat, eventually, get_json, root};
 
 #[derive(Deserialize)]
 struct Table {
@@ -233,6 +233,7 @@ fn every_client_of_the_table_goes_through() {
     if !available("every_client_of_the_table_goes_through", &[Need::Clients]) {
         return;
     }
+    let _turn = Turn::shared();
     let upstream = block_on(Upstream::start(answer)).expect("a port is free");
     let folder = tempfile::tempdir().expect("a folder");
     let named: Vec<String> =

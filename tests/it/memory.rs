@@ -6,7 +6,7 @@ use h2::{RecvStream, client};
 use sha2::{Digest as _, Sha256};
 use teeline_script::{Frame, Script, Upstream};
 use teeline_tests::{
-    Client, Teeline, World, block_on, chat, eventually, get_json, hex, sha256, text,
+    Client, Teeline, Turn, World, block_on, chat, eventually, get_json, hex, sha256, text,
 };
 use tokio::net::TcpStream;
 
@@ -87,11 +87,13 @@ fn stream_and_measure(world: &World, watch: bool) {
 
 #[test]
 fn two_hundred_thousand_frames_leave_no_trace_in_memory() {
+    let _turn = Turn::alone();
     stream_and_measure(&world(), false);
 }
 
 #[test]
 fn nor_with_somebody_watching() {
+    let _turn = Turn::alone();
     stream_and_measure(&world(), true);
 }
 
@@ -117,6 +119,7 @@ async fn ask_http2(proxy: SocketAddr) -> (client::SendRequest<bytes::Bytes>, Rec
 
 #[test]
 fn readers_that_stall_over_http2_cost_no_memory() {
+    let _turn = Turn::alone();
     let frame = format!(": {}\n\n", "x".repeat(LARGE - 4));
     let head = vec![("content-type".to_owned(), "text/event-stream".to_owned())];
     let upstream = block_on(Upstream::builder().http2().start(move |_| {

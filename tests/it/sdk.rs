@@ -14,12 +14,13 @@ use std::{
 use serde_json::{Value, json};
 use teeline_script::Script;
 use teeline_tests::{
-    Need, World, available, chat, python, root,
+    Need, Turn, World, available, chat, python, root,
     sdk::{Rules, Sdk, Stream, compare, judge, reading},
 };
 
 /// Gives an SDK streams and compares; everything in which it disagrees has to be in the list of differences.
 fn agrees_on(sdk: &Sdk, rules: &Rules, streams: &[Stream]) {
+    let _turn = Turn::shared();
     let (versions, outcomes) = sdk.read(streams);
     let found: BTreeMap<_, _> = streams
         .iter()
@@ -86,6 +87,7 @@ fn essence(completion: &Value) -> Value {
 }
 
 fn agrees(program: &str, script: &str, extra: &Value) {
+    let _turn = Turn::shared();
     for (frames, more) in [
         (chat::answer(&["Hel", "lo ", "🙂"]), json!({})),
         (chat::tool_calls(), json!({ "tools": [tool("get_weather"), tool("get_time")] })),

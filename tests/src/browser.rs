@@ -4,20 +4,33 @@ use std::{
     io::{BufRead as _, BufReader, Write as _},
     path::Path,
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+    sync::{Mutex, PoisonError},
 };
 
 use serde_json::{Value, json};
 
-/// An open browser with one page.
+use crate::Turn;
+
+/// An open browser with one page, in a profile of its own.
 pub struct Browser {
+    /// There until it is dropped.
+    driver: Option<Driver>,
+    _turn: Turn,
+}
+
+/// The program that drives a browser.
+struct Driver {
     child: Child,
     commands: ChildStdin,
     answers: BufReader<ChildStdout>,
 }
 
-impl Browser {
-    /// Starts it. Ask [`crate::available`] before.
-    pub fn start() -> Self {
+/// Browsers that a test has done with: the next takes one, which is much quicker than a start. They end with this
+/// process, whose end is that of their input.
+static IDLE: Mutex<Vec<Driver>> = Mutex::new(Vec::new());
+
+impl Driver {
+    fn start() -> Self {
         let chromium = crate::chromium().expect("a browser is here");
         let mut child = Command::new("node")
             .arg("driver.mjs")
@@ -32,8 +45,7 @@ impl Browser {
         Self { child, commands, answers }
     }
 
-    /// Carries out one command of the driver and gives its answer; an error there is a failed test.
-    pub fn run(&mut self, command: &str, mut parameters: Value) -> Value {
+    fn run(&mut self, command: &str, mut parameters: Value) -> Value {
         parameters["command"] = json!(command);
         writeln!(self.commands, "{parameters}").expect("the driver reads");
         let mut line = String::new();
@@ -42,6 +54,26 @@ impl Browser {
             .unwrap_or_else(|_| panic!("the driver died at {parameters}"));
         assert!(answer.get("error").is_none(), "{}", answer["error"].as_str().unwrap_or_default());
         answer["ok"].take()
+    }
+}
+
+impl Browser {
+    /// Starts it. Ask [`crate::available`] before. It has a share of the machine (see [`Turn::shared`]).
+    pub fn start() -> Self {
+        Self::in_turn(Turn::shared())
+    }
+
+    /// Starts it in a turn that the test has taken.
+    pub fn in_turn(turn: Turn) -> Self {
+        let idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut driver = idle.unwrap_or_else(Driver::start);
+        driver.run("open", json!({}));
+        Self { driver: Some(driver), _turn: turn }
+    }
+
+    /// Carries out one command of the driver and gives its answer; an error there is a failed test.
+    pub fn run(&mut self, command: &str, parameters: Value) -> Value {
+        self.driver.as_mut().expect("it is there until it is dropped").run(command, parameters)
     }
 
     /// Opens a page and waits for its load.
@@ -198,8 +230,14 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // The driver may have died, which the test has said by then.
-        let _ = writeln!(self.commands, r#"{{"command":"close"}}"#);
-        let _ = self.child.wait();
+        let Some(mut driver) = self.driver.take() else { return };
+        if std::thread::panicking() {
+            // It may have died, which the test has said by then.
+            let _ = writeln!(driver.commands, r#"{{"command":"close"}}"#);
+            let _ = driver.child.wait();
+        } else {
+            driver.run("rest", json!({}));
+            IDLE.lock().unwrap_or_else(PoisonError::into_inner).push(driver);
+        }
     }
 }

@@ -14,6 +14,7 @@ mod http;
 mod process;
 mod require;
 pub mod sdk;
+mod turn;
 mod world;
 
 use std::path::{Path, PathBuf};
@@ -23,6 +24,7 @@ pub use browser::Browser;
 pub use http::{Client, Dechunk, Response, get, get_json, request};
 pub use process::{Binary, Teeline, run, run_with_input};
 pub use require::{Need, available, chromium, python, skipped};
+pub use turn::Turn;
 pub use world::{World, block_on, eventually, hex, sha256, text};
 
 /// The root of the repository.

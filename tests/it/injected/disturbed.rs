@@ -12,7 +12,7 @@ use std::{
 
 use serde_json::Value;
 use teeline_script::{Request, Script};
-use teeline_tests::{World, eventually, request, text};
+use teeline_tests::{Turn, World, eventually, request, text};
 
 use super::{PARTS, answer, goes_on, lacking, stream_by_causality};
 
@@ -209,6 +209,7 @@ fn allocations(world: &World, control: &Control, recording: bool) -> i64 {
 
 #[test]
 fn recording_a_chunk_allocates_nothing_on_the_apps_path() {
+    let _turn = Turn::alone();
     let asked = std::sync::atomic::AtomicUsize::new(0);
     let (world, control) = disturbed(move |_| {
         let recording = asked.fetch_add(1, std::sync::atomic::Ordering::SeqCst) == 1;
