@@ -206,17 +206,23 @@ fn refusals(world: &World) -> (usize, usize) {
     (said.len() - dashboard, dashboard)
 }
 
+/// Connections until neither port can accept one. The kernel takes those for which the program has no descriptor.
+fn take_all_descriptors(world: &World) -> Vec<Client> {
+    let connect = |port, count| [port].repeat(count).into_iter().map(Client::connect);
+    let mut all: Vec<_> = connect(world.teeline.proxy, 100).collect();
+    eventually("the proxy's word", || (refusals(world) == (1, 0)).then_some(()));
+    all.extend(connect(world.teeline.dashboard, 3));
+    eventually("the dashboard's word", || (refusals(world) == (1, 1)).then_some(()));
+    all
+}
+
 #[test]
 fn without_descriptors_both_ports_wait_and_streams_go_on() {
     let world = World::start_under("ulimit -n 64", |_| answer());
     let waiting = std::cell::RefCell::new(Vec::new());
     stream_by_causality(&world, |number| match number {
         3 => {
-            // The kernel takes those for which the program has no descriptor.
-            let (proxy, dashboard) = (world.teeline.proxy, world.teeline.dashboard);
-            let all = [proxy].repeat(100).into_iter().chain([dashboard; 3]);
-            waiting.borrow_mut().extend(all.map(Client::connect));
-            eventually("both ports' word", || (refusals(&world) == (1, 1)).then_some(()));
+            waiting.borrow_mut().extend(take_all_descriptors(&world));
         }
         number if number == PARTS - 3 => {
             // It has tried again several times by now.
@@ -230,4 +236,24 @@ fn without_descriptors_both_ports_wait_and_streams_go_on() {
     assert_eq!(lacking(&capture), []);
     assert_eq!(capture["reading"]["verdict"], "finished");
     goes_on(&world);
+}
+
+#[test]
+fn without_descriptors_what_is_recorded_is_read_and_shown() {
+    let world = World::start_under("ulimit -n 64", |_| answer());
+    let (proxy, dashboard) = (world.teeline.proxy, world.teeline.dashboard);
+    let (mut app, mut viewer) = (Client::connect(proxy), Client::connect(dashboard));
+    // Both are accepted, and nothing has asked for the store's readers yet.
+    for (client, target) in [(&mut app, "/"), (&mut viewer, "/healthz")] {
+        client.request("GET", target, &[], b"");
+        assert!(client.response().whole);
+    }
+    let _waiting = take_all_descriptors(&world);
+    app.request("POST", "/test/v1/chat/completions", &[], b"{}");
+    assert_eq!(app.response().status(), 502, "the upstream cannot be reached either");
+    eventually("the failed capture, while nothing has changed", || {
+        viewer.request("GET", "/api/captures", &[], b"");
+        let list = viewer.response().json();
+        (list["captures"][0]["state"] == "failed").then_some(())
+    });
 }

@@ -75,8 +75,7 @@ impl Database {
         if !path.exists() {
             return Err(StoreError::Missing { path });
         }
-        let connection = connect(&path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-        connection.busy_timeout(READER_WAIT)?;
+        let connection = reader(&path)?;
         schema::check(&connection, &path).map_err(|error| explain(error, &path))?;
         let database = Self::new(None, Some(path));
         database.give_back(connection);
@@ -96,7 +95,7 @@ impl Database {
         Self { writer, path, upkeep: None, idle: Mutex::default() }
     }
 
-    /// The writer's connection. Only the writer's thread asks for it, except in memory.
+    /// The writer's connection. Only the writer's thread asks for it, except in memory and where there is no other.
     pub(crate) fn writer(&self) -> Result<MutexGuard<'_, Connection>, StoreError> {
         let writer = self.writer.as_ref().ok_or(StoreError::ReadOnly)?;
         Ok(writer.lock().unwrap_or_else(PoisonError::into_inner))
@@ -111,12 +110,13 @@ impl Database {
             return Ok(read(&*self.writer()?)?);
         };
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let connection = if let Some(connection) = idle {
-            connection
-        } else {
-            let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-            connection.busy_timeout(READER_WAIT)?;
-            connection
+        let connection = match idle.map_or_else(|| reader(path), Ok) {
+            Ok(connection) => connection,
+            // The process is out of descriptors, say. The writer has a connection, and takes its turn.
+            Err(error) => match &self.writer {
+                Some(_) => return Ok(read(&*self.writer()?)?),
+                None => return Err(error),
+            },
         };
         // One state of the store for all that is asked: between two statements the writer may commit, and a
         // segment that the first did not find would be taken for missing by the second.
@@ -147,6 +147,12 @@ impl Database {
             idle.push(connection);
         }
     }
+}
+
+fn reader(path: &Path) -> Result<Connection, StoreError> {
+    let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    connection.busy_timeout(READER_WAIT)?;
+    Ok(connection)
 }
 
 fn connect(path: &Path, access: OpenFlags) -> Result<Connection, StoreError> {
@@ -200,5 +206,23 @@ fn explain(error: StoreError, path: &Path) -> StoreError {
             StoreError::NotWritable { path: path.to_owned(), source }
         }
         _ => error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_no_further_connection_can_be_made_the_writers_reads() {
+        let dir = tempfile::tempdir().unwrap();
+        let database = Database::open(dir.path()).unwrap();
+        let captures = |connection: &Connection| {
+            connection.query_row("SELECT COUNT(*) FROM capture", [], |row| row.get::<_, i64>(0))
+        };
+        // As without descriptors: what is open goes on, and nothing more can be opened.
+        std::fs::rename(dir.path().join(FILE), dir.path().join("away")).unwrap();
+        assert!(reader(&dir.path().join(FILE)).is_err());
+        assert_eq!(database.read(captures).unwrap(), 0);
     }
 }

@@ -41,7 +41,7 @@ pub(crate) struct Session {
     snapshot_cost: Duration,
     /// Reading failed for good; why.
     broken: Option<String>,
-    /// Reads that failed.
+    /// Reads that failed in a row.
     pub(crate) failures: u32,
     /// What was shown last.
     last: Option<Seen>,

@@ -51,6 +51,9 @@ fn turn(inner: &Inner, live: &Arc<Live>) {
         return;
     }
     let result = guarded(|| session.advance(live, &progress, inner));
+    if let Ok(Ok(_)) = result {
+        session.failures = 0;
+    }
     match result {
         Ok(Ok(Turn::More)) => {
             show(inner, live, &mut session, &progress);

@@ -7,6 +7,7 @@ mod config;
 mod dashboard_client;
 mod inputs;
 mod logging;
+mod memory;
 mod output;
 mod present;
 mod spool;

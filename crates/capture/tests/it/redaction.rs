@@ -121,6 +121,32 @@ fn planted_keys_are_nowhere_whatever_the_chunks() {
 }
 
 #[test]
+fn a_key_that_is_cut_between_two_writes_is_masked() {
+    let (before, key) = ("{\"error\":{\"message\":\"bad key: ", KEYS[1]);
+    for cut in [1, key.len() / 2, key.len() - 1] {
+        let dir = tempfile::tempdir().unwrap();
+        let store = open(dir.path());
+        let mut feed = store.feed();
+        let tap = store.recorder().begin(request_with_keys());
+        tap.response(response(400, &[("content-type", "application/json")]));
+        let (start, rest) = key.split_at(cut);
+        let first = format!("{before}{start}");
+        tap.chunk(&Bytes::from(first.clone()));
+        // So much is written before the rest comes.
+        wait_for(&mut feed, |change| match change {
+            Change::Capture(summary) => (summary.bytes == first.len() as u64).then_some(()),
+            _ => None,
+        });
+        tap.chunk(&Bytes::from(format!("{rest}\"}}}}")));
+        let id = finish(tap, Ending::Clean);
+        settled(&mut feed, id);
+        nothing_left(dir.path(), &store, id);
+        let kept = String::from_utf8(bytes(store.body(id).unwrap())).unwrap();
+        assert_eq!(kept, format!("{before}{}\"}}}}", "*".repeat(key.len())), "cut at {cut}");
+    }
+}
+
+#[test]
 fn a_coded_error_is_kept_decoded_and_masked() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path());
