@@ -225,24 +225,38 @@ fn descend<'n>(
     Some((node, grown))
 }
 
-/// The value of a piece. It may have none and only end a text.
+/// The value of a piece, the first if there are several. It may have none and only end a text.
 fn value<'a>(fields: &Object<'a>, draft: &mut Draft) -> Option<Value<'a>> {
+    let mut found = None;
     for (key, value) in fields.iter() {
-        match &*camel(key) {
-            "stringValue" => match value.text() {
-                Some(text) => return Some(Value::Text(text)),
-                None => draft.bad_field("partialArgs[].stringValue", "a string", value),
-            },
-            "numberValue" if value.is_number() => return Some(Value::Other(value)),
-            "numberValue" => draft.bad_field("partialArgs[].numberValue", "a number", value),
-            "boolValue" if value.bool().is_some() => return Some(Value::Other(value)),
-            "boolValue" => draft.bad_field("partialArgs[].boolValue", "true or false", value),
-            "nullValue" => return Some(Value::Other(Json::NULL)),
-            "jsonPath" | "willContinue" => {}
-            _ => draft.not_assembled(&format!("partialArgs[].{key}")),
-        }
+        let here = match &*camel(key) {
+            "stringValue" => {
+                let text = value.text();
+                if text.is_none() {
+                    draft.bad_field("partialArgs[].stringValue", "a string", value);
+                }
+                text.map(Value::Text)
+            }
+            "numberValue" if value.is_number() => Some(Value::Other(value)),
+            "numberValue" => {
+                draft.bad_field("partialArgs[].numberValue", "a number", value);
+                None
+            }
+            "boolValue" if value.bool().is_some() => Some(Value::Other(value)),
+            "boolValue" => {
+                draft.bad_field("partialArgs[].boolValue", "true or false", value);
+                None
+            }
+            "nullValue" => Some(Value::Other(Json::NULL)),
+            "jsonPath" | "willContinue" => None,
+            _ => {
+                draft.not_assembled(&format!("partialArgs[].{key}"));
+                None
+            }
+        };
+        found = found.or(here);
     }
-    None
+    found
 }
 
 /// Adds a text as it stands between the quotes of a string.

@@ -240,6 +240,37 @@ fn of_fields() -> Vec<Row> {
     ]
 }
 
+/// What has to be there and is not.
+fn of_absences() -> Vec<Row> {
+    let activity = |members: &str| {
+        let members = format!(r#""messageId":"a","activityType":"x"{members}"#);
+        event("ACTIVITY_SNAPSHOT", &members)
+    };
+    let patch = |members: &str| {
+        let change = event("ACTIVITY_DELTA", &format!(r#""messageId":"a"{members}"#));
+        with(&[&activity(r#","content":{}"#), &change])
+    };
+    let alone = |kind: &str, member: &str| {
+        ("bad-field", with(&[&event(kind, "")]), with(&[&event(kind, member)]))
+    };
+    let result = |members: &str| {
+        event("TOOL_CALL_RESULT", &format!(r#""messageId":"x","toolCallId":"c"{members}"#))
+    };
+    vec![
+        alone("STATE_SNAPSHOT", r#""snapshot":{}"#),
+        alone("STATE_DELTA", r#""delta":[]"#),
+        alone("MESSAGES_SNAPSHOT", r#""messages":[]"#),
+        ("bad-field", with(&[&activity("")]), with(&[&activity(r#","content":{}"#)])),
+        ("bad-field", patch(""), patch(r#","patch":[]"#)),
+        ("bad-field", with(&[&result("")]), with(&[&result(r#","content":"1""#)])),
+        (
+            "bad-field",
+            with(&[&event("TEXT_MESSAGE_CHUNK", r#""messageId":"n","delta":1"#)]),
+            with(&[&event("TEXT_MESSAGE_CHUNK", r#""messageId":"n","delta":null"#)]),
+        ),
+    ]
+}
+
 fn of_ends() -> Vec<Row> {
     let finished = |members: &str| {
         sse(&[START, OPEN, HI, CLOSE, &END.replace(r#""r"}"#, &format!(r#""r"{members}}}"#))])
@@ -253,7 +284,16 @@ fn of_ends() -> Vec<Row> {
 #[test]
 fn each_fires_and_its_near_miss_does_not() {
     fire_alone(
-        [of_sse(&with(&[])), of_pairs(), of_order(), of_content(), of_fields(), of_ends()].concat(),
+        [
+            of_sse(&with(&[])),
+            of_pairs(),
+            of_order(),
+            of_content(),
+            of_fields(),
+            of_absences(),
+            of_ends(),
+        ]
+        .concat(),
     );
 }
 

@@ -2,12 +2,12 @@
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
-use teeline_assembler::Verdict;
+use teeline_assembler::{Options, Verdict, format};
 
 use crate::{
     alike::plain_as_streamed,
     eventstream::{event, exception},
-    support::{SIZES, example, fixture, ids, read, response, value},
+    support::{SIZES, example, fixture, ids, read, read_with, response, value},
 };
 
 const FORMAT: &str = "bedrock-invoke";
@@ -234,8 +234,22 @@ fn agents() {
     assert_eq!(read(&said, 0).outputs[0].text, "It rains. {\"city\":\"Oslo\"}");
     let control = [chunk("Wait."), event("returnControl", "{}")].concat();
     assert_eq!(ids(&read(&control, 0)), ["not-assembled"]);
+    let novel = [chunk("Wait."), event("novelty", "{}")].concat();
+    // By its name it is taken for one of Converse's.
+    assert_eq!(ids(&read(&novel, 0)), ["mixed", "unknown-event"]);
+    let told = Options { format: format(FORMAT), ..Options::default() };
+    assert_eq!(ids(&read_with(told, &novel, 0)), ["unknown-event"]);
     let shape = [event("output", r#"{"text":"Hi"}"#), event("output", r#"{"text":1}"#)].concat();
     assert_eq!(ids(&read(&shape, 0)), ["bad-field"]);
+}
+
+/// A model says objects.
+#[test]
+fn no_object_of_a_model() {
+    for (middle, found) in [("5", vec!["unknown-event"]), ("oops", vec!["not-json"])] {
+        assert_eq!(ids(&read(&chunks(&[HI, middle, END]), 0)), found, "{middle}");
+    }
+    assert_eq!(ids(&read(&chunks(&[HI, END]), 0)), [""; 0]);
 }
 
 /// A model that nobody knows is named by its first object.

@@ -144,6 +144,7 @@ fn of_fields() -> Vec<Row> {
             within(&[&HI.replace("\"index\":0,", "")]),
         ),
         ("bad-field", start(r#""content":1"#), start(r#""content":null"#)),
+        ("not-assembled", start(r#""mood":1"#), start(r#""mood":null"#)),
         ("bad-field", start(r#""tool_calls":[1]"#), start(r#""tool_calls":[]"#)),
         ("bad-field", start(r#""tool_plan":1"#), start(r#""tool_plan":"1""#)),
         ("bad-field", with(&[]).replace("\"assistant\"", "1"), with(&[])),
@@ -287,6 +288,16 @@ fn of_v1() -> Vec<Row> {
             v1(&[&V1[1].replace("\"Hi\"", "\"\"")]),
         ),
         ("bad-field", good.replace("\"g\"}\n", "7}\n"), good.clone()),
+        (
+            "bad-field",
+            v1(&[r#"{"event_type":"tool-calls-chunk","tool_call_delta":1}"#]),
+            v1(&[r#"{"event_type":"tool-calls-chunk","tool_call_delta":null}"#]),
+        ),
+        (
+            "bad-field",
+            v1(&[r#"{"event_type":"tool-calls-generation","tool_calls":[1]}"#]),
+            v1(&[r#"{"event_type":"tool-calls-generation","tool_calls":[]}"#]),
+        ),
         (
             "bad-field",
             v1(&[

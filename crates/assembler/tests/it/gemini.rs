@@ -172,6 +172,70 @@ fn bad_fields() {
     }
 }
 
+/// The same of calls, whole and in pieces, and what is carried beside what is read.
+#[test]
+fn bad_fields_of_calls() {
+    let whole = |part: Value| vec![part];
+    let pieces = |piece: Value| {
+        let first = json!({"functionCall": {"name": "f", "willContinue": true}});
+        vec![first, json!({"functionCall": piece}), json!({"functionCall": {}})]
+    };
+    let piece = |key: &str, value: Value| {
+        let piece = json!({"jsonPath": "$.a", "stringValue": "x", key: value});
+        pieces(json!({"partialArgs": [piece], "willContinue": true}))
+    };
+    for (id, parts, near) in [
+        (
+            "bad-field",
+            whole(json!({"functionCall": {"name": "f", "args": 1}})),
+            whole(json!({"functionCall": {"name": "f", "args": null}})),
+        ),
+        (
+            "bad-field",
+            whole(json!({"functionCall": {"name": "f", "id": 1}})),
+            whole(json!({"functionCall": {"name": "f", "id": null}})),
+        ),
+        (
+            "bad-field",
+            pieces(json!({"partialArgs": 1, "willContinue": true})),
+            pieces(json!({"partialArgs": null, "willContinue": true})),
+        ),
+        (
+            "bad-field",
+            pieces(json!({"args": 1, "willContinue": true})),
+            pieces(json!({"args": null, "willContinue": true})),
+        ),
+        ("not-assembled", piece("aMood", json!(1)), piece("willContinue", json!(false))),
+        (
+            "not-assembled",
+            whole(json!({"text": "x", "inlineData": {"data": ""}})),
+            whole(json!({"text": "x"})),
+        ),
+    ] {
+        let body = |parts: Vec<Value>| {
+            let last = json!({"candidates": [{"finishReason": "STOP"}]});
+            let frame = |part: Value| json!({"candidates": [{"content": {"parts": [part]}}]});
+            sse(&parts.into_iter().map(frame).chain([last]).collect::<Vec<_>>())
+        };
+        assert_eq!(ids(&read(&body(parts.clone()), 0)), [id], "{parts:?}");
+        assert_eq!(ids(&read(&body(near.clone()), 0)), [""; 0], "near miss of {id}: {near:?}");
+    }
+}
+
+/// What wraps a response may say more beside it, which is named; null is nothing.
+#[test]
+fn beside_a_wrapped_response() {
+    let wrapped = |trace: Value| {
+        let answer = json!({"content": {"parts": [{"text": "Hi"}]}, "finishReason": "STOP"});
+        let reading =
+            read(&sse(&[json!({"response": {"candidates": [answer]}, "traceId": trace})]), 0);
+        assert_eq!(reading.outputs[0].text, "Hi");
+        ids(&reading)
+    };
+    assert_eq!(wrapped(json!("t")), ["not-assembled"]);
+    assert_eq!(wrapped(Value::Null), [""; 0]);
+}
+
 /// Every finish reason of D.9 has a meaning, and ends the answer; the unused default does neither.
 #[test]
 fn reasons() {

@@ -160,6 +160,18 @@ fn findings_of_contents() {
     );
 }
 
+/// A status that is no string, beside the answer.
+#[test]
+fn a_status_of_another_shape() {
+    let body = |status: &str| {
+        let update = format!(r#"{{"event_type":"interaction.status_update","status":{status}}}"#);
+        let good = String::from_utf8(fixture(FORMAT, "unknown-event.sse")).unwrap();
+        good.replace(r#"{"event_type":"step.paused","index":0}"#, &update)
+    };
+    assert_eq!(ids(&read(body("1").as_bytes(), 0)), ["bad-field"]);
+    assert_eq!(ids(&read(body("null").as_bytes(), 0)), [""; 0]);
+}
+
 #[test]
 fn verdicts() {
     for (file, verdict) in [

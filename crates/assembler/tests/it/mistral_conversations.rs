@@ -50,6 +50,7 @@ fn of_frames() -> Vec<Row> {
     vec![
         ("unknown-event", with(&[r#"{"type":"message.output.done"}"#]), good.clone()),
         ("unknown-event", with(&["[DONE]"]), good.clone()),
+        ("unknown-event", with(&["5"]), good.clone()),
         ("no-end", sse(&[START, HI]), good.clone()),
         ("no-start", sse(&[HI, END]), good.clone()),
         ("block-open", with(&[OPEN]), with(&[OPEN, CLOSE])),

@@ -112,6 +112,14 @@ fn of_fields() -> Vec<Row> {
             with(&[BEGIN, r#"c:{"toolCallId":"c","argsTextDelta":{}}"#, MAKE]),
             with(&[BEGIN, r#"c:{"toolCallId":"c","argsTextDelta":""}"#, MAKE]),
         ),
+        (
+            "bad-field",
+            with(&[BEGIN, r#"c:{"toolCallId":"c"}"#, MAKE]),
+            with(&[BEGIN, r#"c:{"toolCallId":"c","argsTextDelta":""}"#, MAKE]),
+        ),
+        ("bad-field", with(&[&MAKE.replace(",\"toolName\":\"f\"", "")]), with(&[MAKE])),
+        ("bad-field", good.replace("\"messageId\":\"m\"", ""), good.clone()),
+        ("bad-field", good.replacen("\"finishReason\":\"stop\",", "", 1), good.clone()),
         ("bad-field", good.replace("\"m\"", "7"), good.clone()),
         ("bad-field", good.replacen("\"stop\"", "null", 1), good.clone()),
         (

@@ -186,6 +186,11 @@ fn of_fields() -> Vec<Row> {
         ("bad-field", within(&[r#"{"type":"text-delta","id":"0"}"#]), within(&[HI])),
         ("bad-field", within(&[&HI.replace("\"0\"", "0")]), within(&[HI])),
         ("bad-field", with(&[r#"{"type":"text-start"}"#]), with(&[OPEN, CLOSE])),
+        (
+            "bad-field",
+            with(&[ASK, r#"{"type":"tool-input-delta","toolCallId":"c"}"#, GIVEN]),
+            with(&[ASK, GIVEN]),
+        ),
         ("bad-field", with(&[r#"{"type":"tool-input-start","toolName":"f"}"#]), with(&[GIVEN])),
         ("bad-field", with(&[&GIVEN.replace(r#""toolName":"f","#, "")]), with(&[GIVEN])),
         (

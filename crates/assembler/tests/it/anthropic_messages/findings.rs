@@ -73,6 +73,11 @@ fn of_names() -> Vec<Row> {
         row("unknown-event", with(r#"{"type":"completion","completion":"x"}"#), good.clone()),
         row(
             "unknown-event",
+            named("event: ping\ndata: 5\n\nevent: message_stop"),
+            named("event: ping\ndata: {\"type\":\"ping\"}\n\nevent: message_stop"),
+        ),
+        row(
+            "unknown-event",
             named("data: [DONE]\n\nevent: message_stop"),
             named(": [DONE]\n\nevent: message_stop"),
         ),

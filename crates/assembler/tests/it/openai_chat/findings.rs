@@ -84,9 +84,47 @@ fn of_fields() -> Vec<Row> {
         ),
         ("usage-missing", good.replace(r#","usage":{"total_tokens":1}"#, ""), good.clone()),
         (
+            "usage-missing",
+            done(&[CHUNK, &LAST.replace("usage", "cost")]),
+            done(&[r#"{"object":"chat.completion.chunk","choices":[]}"#]),
+        ),
+        (
             "id-changed",
             whole(&[r#"{"id":"a","choices":[]}"#, r#"{"id":"b","choices":[]}"#]),
             whole(&[r#"{"id":"a","choices":[]}"#, r#"{"id":"","choices":[]}"#]),
+        ),
+    ]
+}
+
+/// What has another shape than it should have; null is nothing.
+fn of_shapes() -> Vec<Row> {
+    let chunk = |fields: &str| whole(&[&format!(r#"{{"choices":[{{"index":0,{fields}}}]}}"#)]);
+    let message = |fields: &str| whole(&[&delta(&format!("{{{fields}}}"))]);
+    let again = |field: &str| {
+        let first = r#"{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}"#;
+        message(&format!(r#""tool_calls":[{first},{{"index":0,{field}}}]"#))
+    };
+    let bad = |bad: String, near: String| ("bad-field", bad, near);
+    vec![
+        bad(whole(&[r#"{"choices":["x"]}"#]), whole(&[r#"{"choices":[]}"#])),
+        bad(chunk(r#""delta":1"#), chunk(r#""delta":null"#)),
+        bad(chunk(r#""finish_reason":1"#), chunk(r#""finish_reason":null"#)),
+        bad(chunk(r#""message":1"#), chunk(r#""message":null"#)),
+        bad(message(r#""role":1"#), message(r#""role":null"#)),
+        bad(message(r#""tool_calls":1"#), message(r#""tool_calls":null"#)),
+        bad(message(r#""tool_calls":[1]"#), message(r#""tool_calls":[]"#)),
+        bad(again(r#""id":1"#), again(r#""id":null"#)),
+        bad(again(r#""function":1"#), again(r#""function":null"#)),
+        bad(again(r#""function":{"arguments":1}"#), again(r#""function":{"arguments":null}"#)),
+        bad(message(r#""content":[1]"#), message(r#""content":[]"#)),
+        bad(whole(&[r#"{"id":1,"choices":[]}"#]), whole(&[r#"{"id":null,"choices":[]}"#])),
+        bad(whole(&[r#"{"model":1,"choices":[]}"#]), whole(&[r#"{"model":null,"choices":[]}"#])),
+        bad(whole(&[r#"{"created":"","choices":[]}"#]), whole(&[r#"{"created":0,"choices":[]}"#])),
+        ("not-assembled", again(r#""function":{"mood":1}"#), again(r#""function":{"mood":null}"#)),
+        (
+            "not-assembled",
+            message(r#""reasoning_content":{}"#),
+            message(r#""reasoning_content":null"#),
         ),
     ]
 }
@@ -128,10 +166,17 @@ fn of_calls() -> Vec<Row> {
 
 #[test]
 fn each_fires_and_its_near_miss_does_not() {
-    for (id, bad, near) in [of_frames(), of_fields(), of_calls()].concat() {
+    for (id, bad, near) in [of_frames(), of_fields(), of_shapes(), of_calls()].concat() {
         assert_eq!(ids(&read(bad.as_bytes(), 0)), [id], "{bad}");
         assert_eq!(ids(&read(near.as_bytes(), 0)), [""; 0], "near miss of {id}: {near}");
     }
+}
+
+/// The lines of a glued frame are read one by one: each of them is after the end, the frame is not once more.
+#[test]
+fn glued_after_the_end() {
+    let late = format!("{}data: {CHUNK}\ndata: {CHUNK}\n\n", whole(&[]));
+    assert_eq!(ids(&read(late.as_bytes(), 0)), ["after-end", "after-end", "not-json"]);
 }
 
 /// Findings that come with others, or that say something about the verdict.

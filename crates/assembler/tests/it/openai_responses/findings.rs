@@ -40,6 +40,7 @@ fn of_frames() -> Vec<Row> {
         ("crlf", good.replace('\n', "\r\n"), good.replacen('\n', "\r\n", 1)),
         ("ignored-line", format!("Data: x\n{good}"), format!(": x\n{good}")),
         ("ignored-line", format!("event: ping\n\n{good}"), format!("id: x\n\n{good}")),
+        ("unknown-event", format!("{frame}data: 5\n\n{good}"), format!("{frame}: 5\n\n{good}")),
         ("not-json", format!("{frame}data: oops\n\n{good}"), format!("{frame}: oops\n\n{good}")),
         ("unterminated", good.trim_end().to_owned(), good.clone()),
         (
@@ -138,6 +139,37 @@ fn of_fields() -> Vec<Row> {
     ]
 }
 
+/// What has another shape than it should have.
+fn of_shapes() -> Vec<Row> {
+    let piece = |kind: &str, fields: &str| {
+        inside(&[event(kind, &format!(r#""item_id":"i","content_index":0,{fields}"#))])
+    };
+    let shell = |kind: &str, fields: &str| {
+        let item = r#"{"id":"i","type":"shell_call","call_id":"c","action":{"commands":["ls"]}}"#;
+        let output = r#"{"id":"i","type":"shell_call_output","call_id":"c","output":[]}"#;
+        let item = if kind.contains("output") { output } else { item };
+        whole(&[added(item), event(kind, fields), done(item)])
+    };
+    let bad = |bad: String, near: String| ("bad-field", bad, near);
+    let last = inside(&[]).replace("\"sequence_number\":3", "\"sequence_number\":?");
+    vec![
+        bad(last.replace('?', "\"3\""), last.replace('?', "null")),
+        bad(piece("output_text.done", r#""text":1"#), piece("output_text.done", r#""text":null"#)),
+        bad(
+            piece("content_part.added", r#""part":1"#),
+            piece("content_part.added", r#""part":{"type":"output_text","text":""}"#),
+        ),
+        bad(
+            shell("shell_call_command.added", r#""command_index":0,"command":1"#),
+            shell("shell_call_command.added", r#""command_index":0,"command":"ls""#),
+        ),
+        bad(
+            shell("shell_call_output_content.delta", r#""command_index":0,"delta":1"#),
+            shell("shell_call_output_content.delta", r#""command_index":0,"delta":{}"#),
+        ),
+    ]
+}
+
 fn of_blocks() -> Vec<Row> {
     let item = |index: &str| added(MESSAGE).replace("\"output_index\":0", index);
     vec![
@@ -233,7 +265,7 @@ fn of_values() -> Vec<Row> {
 #[test]
 fn each_fires_and_its_near_miss_does_not() {
     for (id, bad, near) in
-        [of_frames(), of_events(), of_fields(), of_blocks(), of_values()].concat()
+        [of_frames(), of_events(), of_fields(), of_shapes(), of_blocks(), of_values()].concat()
     {
         assert_eq!(ids(&read(bad.as_bytes(), 0)), [id], "{bad}");
         assert_eq!(ids(&read(near.as_bytes(), 0)), [""; 0], "near miss of {id}: {near}");
