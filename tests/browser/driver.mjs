@@ -77,6 +77,11 @@ const commands = {
     [actions, origin] = [0, null];
     problems.length = 0;
   },
+  /** Goes to a tab by its number, which the next one that is new has after the others. */
+  async tab({ number }) {
+    page = context.pages()[number] ?? (await context.newPage());
+    await page.bringToFront();
+  },
   async rest() { await context.close(); },
   async goto({ url }) { origin = new URL(url).origin; await page.goto(url); },
   async reload() { await page.reload(); },

@@ -76,6 +76,11 @@ impl Browser {
         self.driver.as_mut().expect("it is there until it is dropped").run(command, parameters)
     }
 
+    /// Goes to a tab by its number; the first that is not there is opened.
+    pub fn tab(&mut self, number: usize) {
+        self.run("tab", json!({ "number": number }));
+    }
+
     /// Opens a page and waits for its load.
     pub fn goto(&mut self, url: &str) {
         self.run("goto", json!({ "url": url }));

@@ -1,7 +1,12 @@
-// Live events: one EventSource, closed while the tab is hidden (browsers allow six connections an
-// origin), opened again with a growing wait when the connection is lost.
+// Live events: one EventSource, closed while the tab is hidden, opened again with a growing wait when the
+// connection is lost. Browsers allow six connections an origin, and pages need some: of many tabs that are
+// visible some keep theirs, and the others look in turn.
+import { place, take } from "./places.js";
 
 const WAITS = [1, 2, 4, 8, 15, 30];
+/** A tab without a place: how long it looks, and how long it waits until it looks again, in milliseconds. */
+const LOOK = 300;
+const BETWEEN_LOOKS = 1500;
 
 /**
  * Follows `path` until `stop()` is called.
@@ -14,15 +19,23 @@ const WAITS = [1, 2, 4, 8, 15, 30];
  */
 export function follow(path, handlers) {
   let source = null;
+  /** Gives the place back. @type {(() => void) | null} */
+  let leave = null;
+  let waiting = new AbortController();
+  let round = 0;
   let timer = 0;
   let failures = 0;
   let everOpened = false;
   let stopped = false;
 
   const close = () => {
+    round += 1;
     clearTimeout(timer);
     source?.close();
     source = null;
+    leave?.();
+    leave = null;
+    waiting.abort();
   };
 
   const lost = () => {
@@ -33,15 +46,35 @@ export function follow(path, handlers) {
     handlers.lost?.(wait, open);
   };
 
-  function open() {
+  async function open() {
     close();
-    if (stopped || document.hidden) return;
+    const mine = round;
+    const wanted = () => mine === round && !stopped && !document.hidden;
+    if (!wanted()) return;
+    const lasting = await place();
+    if (!wanted()) return void lasting?.();
+    waiting = new AbortController();
+    const left = lasting ?? (await take("look", waiting.signal));
+    if (wanted()) connect(left, !lasting);
+    else left();
+  }
+
+  const rest = () => {
+    close();
+    timer = setTimeout(open, BETWEEN_LOOKS);
+  };
+
+  function connect(left, brief) {
+    leave = left;
     source = new EventSource(path);
     source.addEventListener("open", () => {
       failures = 0;
       handlers.opened?.(everOpened);
       everOpened = true;
     });
+    // A capture's stream begins with its reading; the list is asked for when its stream is open.
+    const enough = handlers.events.capture ? "open" : "reading";
+    if (brief) source.addEventListener(enough, () => (timer = setTimeout(rest, LOOK)), { once: true });
     source.addEventListener("error", lost);
     for (const [name, handle] of Object.entries(handlers.events)) {
       source.addEventListener(name, (event) => handle(JSON.parse(event.data || "null"), event.data));

@@ -137,3 +137,84 @@ fn a_part_that_failed_says_so_and_can_be_tried_again() {
     page.wait_text(".frame:not([hidden])", "w640");
     assert!(page.problems().iter().all(|problem| problem.contains("ERR_")));
 }
+
+/// Browsers allow six connections to an origin, and none of these is hidden: eight windows beside each other.
+#[test]
+fn eight_tabs_follow_a_stream_at_once() {
+    let Some((board, mut page)) = begin("eight_tabs_follow_a_stream_at_once") else { return };
+    page.run("motion", json!({ "reduced": true }));
+    let tap = board.begin(&Exchange::chat([]));
+    tap.chunk(&piece("It begins"));
+    let path = format!("/captures/{}", tap.id());
+    let tabs = ["/", &path, &path, "/", &path, &path, &path, "/"];
+    let shown = |path: &str| if path == "/" { ".row .preview" } else { ".answer" };
+    for (number, path) in tabs.iter().enumerate() {
+        page.tab(number);
+        page.goto(&board.url(path));
+        page.wait_text(shown(path), "It begins");
+    }
+    // Some are left to load pages with.
+    let places = "navigator.locks.query().then(({ held }) => held.filter((lock) => lock.name.includes('place')).length === 4)";
+    page.until(places);
+    tap.chunk(&piece(" and grows"));
+    for (number, path) in tabs.iter().enumerate() {
+        page.tab(number);
+        page.wait_text(shown(path), "It begins and grows");
+    }
+    // A tab that is closed gives its place to another.
+    page.tab(0);
+    page.goto(&board.url("/read"));
+    page.wait("#paste textarea");
+    page.until(places);
+    tap.chunk(&Bytes::from(
+        chat::delta(0, &json!({ "content": " to its end." }))
+            + &chat::finish(0, "stop")
+            + chat::DONE,
+    ));
+    tap.end(Ending::Clean);
+    drop(tap);
+    for (number, path) in tabs.iter().enumerate().skip(1) {
+        page.tab(number);
+        page.wait_text(shown(path), "It begins and grows to its end.");
+        if *path == "/" {
+            page.wait(".row .mark.finished");
+        } else {
+            page.wait_text(".verdict", "Finished.");
+        }
+    }
+    end(page);
+}
+
+#[test]
+fn a_hidden_tab_has_no_connection_and_catches_up_when_it_is_shown() {
+    let Some((board, mut page)) =
+        begin("a_hidden_tab_has_no_connection_and_catches_up_when_it_is_shown")
+    else {
+        return;
+    };
+    let tap = board.begin(&Exchange::chat([]));
+    tap.chunk(&piece("It begins"));
+    let connections =
+        |n: usize| format!("navigator.locks.query().then(({{ held }}) => held.length === {n})");
+    // A browser without a screen hides no tab: what a page is told then is told here.
+    let hidden = |is: bool| {
+        format!(
+            "Object.defineProperty(document, 'hidden', {{ value: {is}, configurable: true }}); document.dispatchEvent(new Event('visibilitychange'))"
+        )
+    };
+    for (path, shown) in
+        [("/".to_owned(), ".row .preview"), (format!("/captures/{}", tap.id()), ".answer")]
+    {
+        page.goto(&board.url(&path));
+        page.wait_text(shown, "It begins");
+        page.until(&connections(1));
+        page.evaluate(&hidden(true));
+        page.until(&connections(0));
+        let more = format!(" and {}", path.len());
+        tap.chunk(&piece(&more));
+        page.evaluate(&hidden(false));
+        page.wait_text(shown, &more);
+        page.until(&connections(1));
+    }
+    end(page);
+}
