@@ -67,6 +67,11 @@ impl Board {
         self.listen();
     }
 
+    /// Where it listens.
+    pub const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
     /// The address of a page.
     pub fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)

@@ -1,6 +1,6 @@
 //! Readings to summaries, and what only the whole exchange can tell.
 
-use teeline_assembler::{Failure, Reading};
+use teeline_assembler::{Failure, Reading, Verdict};
 use teeline_finding::{Finding, Kind, Place, Severity};
 
 use crate::conversation::Conversation;
@@ -207,7 +207,7 @@ fn end_reason(ending: &Ending, record: &Record, reading: &Reading) -> Option<Str
         (frames, bytes) => format!("after frame {} and {bytes} bytes", frames - 1),
     };
     match ending {
-        Ending::Clean => None,
+        Ending::Clean => ended_in_error(record, reading),
         Ending::UpstreamBroke { how } => Some(format!("{how} {place}")),
         Ending::ClientLeft => Some(match &record.left {
             Some(how) => format!("left ({how}) {place}"),
@@ -217,6 +217,21 @@ fn end_reason(ending: &Ending, record: &Record, reading: &Reading) -> Option<Str
         Ending::Failed { kind, message } => Some(format!("{kind}: {message}")),
         Ending::Interrupted => Some(format!("teeline stopped {place}")),
     }
+}
+
+/// The error in which a stream ended that came whole: its type or code, and the frame that said so.
+fn ended_in_error(record: &Record, reading: &Reading) -> Option<String> {
+    let refused = record.response.as_ref().is_some_and(|response| 400 <= response.status);
+    if refused || reading.verdict != Verdict::DidNotFinish {
+        return None;
+    }
+    reading.findings.iter().rev().find_map(|finding| match (&finding.kind, finding.place.frame) {
+        (Kind::ErrorEvent { error_type, .. }, Some(frame)) => {
+            let name = if error_type.is_empty() { "error" } else { error_type };
+            Some(format!("{name} in frame {frame}"))
+        }
+        _ => None,
+    })
 }
 
 /// Adds what only the whole exchange can tell, and takes away what it explains.

@@ -186,7 +186,8 @@ pub struct Summary {
     pub tool_names: Vec<String>,
     /// Whose doing the ending was.
     pub ended_by: Option<EndedBy>,
-    /// How it ended, in a few words; `None` after a clean end.
+    /// How it ended, in a few words: what was done to the connection, else the error in which the stream ended; `None`
+    /// otherwise.
     pub end_reason: Option<String>,
     /// SHA-256 of the body as it came, in hexadecimal; `None` while open and where the recorder lost bytes.
     pub sha256: Option<String>,

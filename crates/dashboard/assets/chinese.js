@@ -3,6 +3,7 @@
 import { number, size } from "./format.js";
 
 export { explanationOf, sentenceOf } from "./chinesefindings.js";
+export { failureOf } from "./chinesefailures.js";
 export { carriedOf, meaningOf } from "./chinesewire.js";
 
 const n = (value, unit) => `${number(value)} ${unit}`;
@@ -116,6 +117,8 @@ export const CHINESE = {
 
   "reason.after-frame": "第 {frame} 帧后{what}",
   "reason.before": "首帧前{what}",
+  "reason.in-frame": "第 {frame} 帧 {what}",
+  "reason.failed": "{kind}：{why}",
   "reason.reset": "被重置",
   "reason.closed": "被关闭",
   "reason.app-left": "应用离开",
@@ -159,6 +162,7 @@ export const CHINESE = {
   "verdict.before-frames": "首帧之前",
   "verdict.left-rest": "你的应用在{where}关闭了连接，用时 {time}。teeline 立即停止了上游请求。",
   "verdict.interrupted-rest": "teeline 自己在{where}停止。",
+  "verdict.why": "{why}（{kind}）",
   "verdict.no-response": "没有响应：{why}。你的应用从 teeline 得到 {status}。",
   "verdict.no-response-alone": "没有响应：{why}。",
   "verdict.status-error": "上游答复 {status}：{error}",
@@ -180,6 +184,7 @@ export const CHINESE = {
   "fact.running": "已进行",
   "fact.ended-after": "结束于",
   "fact.gap": "最长间隔",
+  "fact.gap-go": "转到间隔之后的第 {frame} 帧",
   "fact.rate": "输出速率",
   "fact.tokens": "Token",
   "fact.finish": "结束原因",

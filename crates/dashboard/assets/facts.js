@@ -21,6 +21,9 @@ function gapNote(source, reading) {
   return frame !== undefined && source.at[frame] <= first ? t("fact.before-text") : "";
 }
 
+/** The frame to go to, where the gap's length is that of the frames that are here. */
+const slowest = (source, gap) => (Math.abs(source.delta(source.slowest) - gap) < 1 ? { frame: source.slowest, title: t("fact.gap-go", { frame: source.slowest }) } : {});
+
 function rateFact(reading, open) {
   const rate = reading.timing?.tokens_per_second;
   const label = t("fact.rate");
@@ -94,7 +97,8 @@ export function factsOf({ summary, reading, source }) {
   }
   facts.push(totalFact(summary, reading, open));
   const longest = source.gaps.length ? Math.max(...source.gaps.slice(0, 1000).map((i) => source.delta(i))) : null;
-  facts.push(timeFact(t("fact.gap"), timing?.longest_gap_ms ?? longest, open, { note: gapNote(source, reading) }));
+  const gap = timing?.longest_gap_ms ?? longest;
+  facts.push({ ...timeFact(t("fact.gap"), gap, open, { note: gapNote(source, reading) }), ...slowest(source, gap) });
   facts.push(rateFact(reading, open), ...rest);
   if (summary && summary.status !== null) facts.push(throughFact(summary, open));
   return facts;
@@ -102,7 +106,9 @@ export function factsOf({ summary, reading, source }) {
 
 /** The strip. Only facts that changed are written. */
 export class Facts {
-  constructor() {
+  /** @param {(frame: number) => void} go goes to the frame that a fact is about */
+  constructor(go) {
+    this.go = go;
     this.element = h("dl", { class: "facts", tabindex: "0" });
     this.shown = [];
   }
@@ -117,12 +123,17 @@ export class Facts {
       box.children[0].textContent = fact.label;
       box.title = fact.title ?? "";
       box.classList.toggle("long", Boolean(fact.long));
-      fill(
-        box.children[1],
+      const value = [
         fact.check && icon("check"),
         h("b", { class: `${fact.live ? "live" : ""} ${fact.value === NEVER ? "never" : ""}` }, fact.value),
         fact.unit && h("small", null, ` ${fact.unit}`),
-      );
+      ];
+      // The button stays while its numbers change, and the focus on it.
+      const button = box.children[1].querySelector("button");
+      if (fact.frame === undefined) fill(box.children[1], value);
+      else if (button) fill(button, value);
+      else fill(box.children[1], h("button", { class: "fact-go", type: "button", onclick: () => this.go(Number(box.dataset.frame)) }, value));
+      box.dataset.frame = fact.frame ?? "";
     });
     while (this.element.children.length > facts.length) this.element.lastElementChild.remove();
     this.shown.length = facts.length;

@@ -50,8 +50,9 @@ class FrameRow {
 
   /** With several choices every row says which one it is about. */
   #carried(row, choices, output) {
-    const words = row.carried ?? "";
-    if (choices < 2 || output === NO_OUTPUT || /^(choice|candidate) /.test(words)) return carriedOf(words);
+    // It was read, and nothing is to be shown of it: an empty delta for one. Where nothing was read nothing is claimed.
+    const words = row.carried || (row.kind === "control" ? "+0" : "");
+    if (!words || choices < 2 || output === NO_OUTPUT || /^(choice|candidate) /.test(words)) return carriedOf(words);
     return `${t("lane.choice", { n: row.output })} ${carriedOf(words)}`;
   }
 }

@@ -48,6 +48,16 @@ export const segmentOf = (filters) =>
 /** The filters without those of the segments. */
 export const withoutSegment = (filters) => filters.filter((filter) => !Object.values(SEGMENTS).includes(filter));
 
+/** Today and the day before, as the server takes dates: where teeline runs, which is here. */
+function days(key) {
+  if (key !== "since" && key !== "until") return [];
+  return [0, 1].map((ago) => {
+    const day = new Date();
+    day.setDate(day.getDate() - ago);
+    return [day.getFullYear(), day.getMonth() + 1, day.getDate()].map((part) => String(part).padStart(2, "0")).join("-");
+  });
+}
+
 /**
  * What could stand where `token` is being typed: whole tokens, at most ten.
  * @param {string} token
@@ -64,7 +74,7 @@ export function completions(token, seen) {
   const key = typed.slice(0, colon);
   const value = typed.slice(colon + 1).replace(/^"/, "");
   if (!Object.hasOwn(FILTERS, key)) return [];
-  const values = new Set([...(seen[key] ?? []), ...FILTERS[key]]);
+  const values = new Set([...(seen[key] ?? []), ...FILTERS[key], ...days(key)]);
   return [...values]
     .filter((known) => known.toLowerCase().includes(value) && known.toLowerCase() !== value)
     .slice(0, 10)

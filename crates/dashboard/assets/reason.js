@@ -1,5 +1,5 @@
 // Why a capture ended as it did: the chip of a list row, in at most four words.
-import { t } from "./words.js";
+import { failureOf, t } from "./words.js";
 
 const where = (what, frames) =>
   frames > 0 ? t("reason.after-frame", { what, frame: frames - 1 }) : t("reason.before", { what });
@@ -21,13 +21,13 @@ export function reasonOf(summary, state) {
   switch (state) {
     case "failed":
       if (summary.state === "failed") {
-        return { text: summary.end_reason || t("reason.no-response"), tone: "red", alone: true };
+        return { text: failed(summary.end_reason) || t("reason.no-response"), tone: "red", alone: true };
       }
       return { text: String(status), tone: "red" };
     case "broken":
       if (summary.state !== "upstream-broke") {
         // It ended cleanly and lacks its end: an error inside the stream, or an end that was never sent.
-        return { text: summary.end_reason || t("reason.no-end"), tone: "red" };
+        return { text: inFrame(summary.end_reason) || t("reason.no-end"), tone: "red" };
       }
       return { text: where(broken(howBroken(summary)), summary.frames), tone: "red" };
     case "left":
@@ -41,6 +41,18 @@ export function reasonOf(summary, state) {
     default:
       return null;
   }
+}
+
+/** `overloaded_error in frame 3` */
+function inFrame(reason) {
+  const [, what, frame] = /^(.*) in frame (\d+)$/.exec(reason ?? "") ?? [];
+  return what ? t("reason.in-frame", { what, frame }) : reason;
+}
+
+/** `connect-failed: no connection to …` */
+function failed(reason) {
+  const [, kind, message] = /^([a-z-]+): (.*)$/s.exec(reason ?? "") ?? [];
+  return kind ? t("reason.failed", { kind, why: failureOf(kind, message) }) : reason;
 }
 
 const broken = (how) => (how === "reset" ? t("reason.reset") : how === "closed" || !how ? t("reason.closed") : how);

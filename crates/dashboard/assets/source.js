@@ -50,6 +50,8 @@ class Frames {
     /** Silences of a second and more, from and to in milliseconds; keep-alives do not end one. @type {[number, number][]} */
     this.silences = [];
     this.lastLoud = Number.NaN;
+    /** The frame that came after the longest gap. */
+    this.slowest = 0;
     this.listeners = new Set();
   }
 
@@ -88,6 +90,7 @@ class Frames {
     for (let i = from; i < this.count; i += 1) {
       if (!Number.isNaN(this.at[i])) this.hasTimes = true;
       if (this.delta(i) >= 1000) this.gaps.push(i);
+      if (!(this.delta(i) <= this.delta(this.slowest))) this.slowest = Number.isNaN(this.delta(i)) ? this.slowest : i;
       if (this.kind[i] === KEEP_ALIVE) continue;
       if (this.at[i] - this.lastLoud >= 1000) this.silences.push([this.lastLoud, this.at[i]]);
       this.lastLoud = this.at[i];

@@ -3,7 +3,7 @@ import { NEVER, duration, size } from "./format.js";
 import { stateOf, stateOfVerdict } from "./marks.js";
 import { howBroken } from "./reason.js";
 import { websocketWords } from "./websocket.js";
-import { sentenceOf, t } from "./words.js";
+import { failureOf, sentenceOf, t } from "./words.js";
 
 /** Characters as people count them: a pair of surrogates is one. */
 export function characters(text) {
@@ -95,7 +95,7 @@ const endTime = (summary) => (summary.duration_ms === null ? NEVER : duration(su
 
 function failedWords(summary, reading, ending) {
   if (summary.state === "failed") {
-    const why = ending?.failed ? `${ending.failed.message} (${ending.failed.kind})` : (summary.end_reason ?? "");
+    const why = ending?.failed ? t("verdict.why", { why: failureOf(ending.failed.kind, ending.failed.message), kind: ending.failed.kind }) : (summary.end_reason ?? "");
     return summary.status ? t("verdict.no-response", { why, status: summary.status }) : t("verdict.no-response-alone", { why });
   }
   const status = t("verdict.status", { status: summary.status });

@@ -41,7 +41,7 @@ export class View {
     this.findings = new Findings(this.selection);
     this.lane = new Lane(this.selection);
     this.gaps = new Gaps();
-    this.facts = new Facts();
+    this.facts = new Facts((frame) => this.selection.set({ frame, span: null }, { from: "facts" }));
     this.mark = h("span", { class: "head-mark" });
     this.sentence = h("h1", { class: "verdict" });
     this.meta = h("div", { class: "meta" });

@@ -50,5 +50,8 @@ export const explanationOf = (entry) => other?.explanationOf(entry.id) ?? entry;
 /** What a finish reason or an error means. */
 export const meaningOf = (meaning) => (other && meaning ? other.meaningOf(meaning) : meaning);
 
+/** Why the proxy had no answer to pass on. */
+export const failureOf = (kind, message) => other?.failureOf(kind, message) ?? message;
+
 /** What a frame carried. */
 export const carriedOf = (carried) => (other && carried ? other.carriedOf(carried) : carried);

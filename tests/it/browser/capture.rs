@@ -322,3 +322,14 @@ fn a_plain_error_is_not_said_to_be_a_stream() {
     page.wait_text(".finding .why", "It is no answer.");
     end(page);
 }
+
+#[test]
+fn a_frame_that_carried_nothing_says_so() {
+    let Some((board, mut page)) = begin("a_frame_that_carried_nothing_says_so") else { return };
+    let mut frames = chat::answer(&["Some ", "text."]);
+    frames.insert(2, chat::delta(0, &serde_json::json!({})));
+    open(&board, &mut page, Exchange::chat(frames));
+    page.wait_text(".frame[data-i='2'] .f-what", "+0");
+    page.wait_text(".frame[data-i='3'] .f-what", "text +5");
+    end(page);
+}

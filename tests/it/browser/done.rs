@@ -3,9 +3,8 @@
 
 use bytes::Bytes;
 use serde_json::json;
-use std::time::Duration;
-use teeline_capture::Ending;
-use teeline_tests::{Browser, Exchange, chat};
+use teeline_capture::{Ending, Timestamp};
+use teeline_tests::{Browser, Exchange, chat, get_json};
 
 use super::{begin, end};
 
@@ -74,19 +73,38 @@ fn find_out_why_a_broken_stream_broke() {
     end(page);
 }
 
+/// From the list: the capture, then what its head says of the longest gap.
 #[test]
 fn find_the_slowest_gap() {
     let Some((board, mut page)) = begin("find_the_slowest_gap") else { return };
     let words: Vec<String> = (0..60).map(|n| format!("word{n} ")).collect();
-    let id = board.put(Exchange::answer(&words.concat()).silent_before(40, 4000));
-    page.goto(&board.url(&format!("/captures/{id}")));
-    page.wait(".frame");
-    // How long it was stands in the strip of facts, where it was one key away.
+    // Longer ones stand before and after shorter ones, one before a keep-alive: only the columns tell which it is.
+    let mut slow = Exchange::answer(&words.concat());
+    for (frame, ms) in [(10, 1200), (25, 2500), (40, 4000), (50, 3900), (55, 1500)] {
+        slow = slow.silent_before(frame, ms);
+    }
+    board.put(Exchange::answer("A quick one."));
+    board.put(slow);
+    board.put(Exchange::answer("Another quick one."));
+    page.goto(&board.url("/"));
+    page.wait_count(".row", 3);
+    page.click(".row:has-text('word0')");
     page.wait_text(".facts", "4.05 s");
-    page.press("Shift+ArrowRight");
-    page.wait(".frame.selected[data-i='40']");
+    page.click(".facts button");
+    page.wait(".frame.selected");
+    let id = page.address();
+    let id = id.trim_start_matches("/captures/").split('?').next().unwrap().to_owned();
+    // By the API it is that frame.
+    let frames = get_json(board.address(), &format!("/api/captures/{id}/frames?limit=200&data=no"));
+    let at: Vec<f64> =
+        frames["frames"].as_array().unwrap().iter().map(|f| f["at_ms"].as_f64().unwrap()).collect();
+    let gap = |i: usize| at[i] - at[i - 1];
+    let longest = (1..at.len()).max_by(|a, b| gap(*a).total_cmp(&gap(*b))).unwrap();
+    assert_eq!(longest, 40);
+    let selected = page.evaluate("document.querySelector('.frame.selected').dataset.i");
+    assert_eq!(selected, longest.to_string().as_str());
     page.wait_text(".gap-row", "4.05 s with no frame");
-    within(&mut page, 1);
+    within(&mut page, 2);
     end(page);
 }
 
@@ -95,17 +113,48 @@ fn search_for_a_phrase_in_yesterdays_answers() {
     let Some((board, mut page)) = begin("search_for_a_phrase_in_yesterdays_answers") else {
         return;
     };
-    board.put(Exchange::answer("The quarter comes to forty euro.").ago(Duration::from_hours(26)));
-    for n in 0..20 {
-        board.put(Exchange::answer(&format!("Something else {n}.")));
-    }
+    // Midnights, in microseconds, and the date, where this runs.
     page.goto(&board.url("/"));
-    page.wait(".row");
+    let midnight = |page: &mut Browser, ago: u32| {
+        let day = format!(
+            "(() => {{ const day = new Date(); day.setHours(0, 0, 0, 0); day.setDate(day.getDate() - {ago}); return day.getTime(); }})()"
+        );
+        page.evaluate(&day).as_i64().unwrap() * 1000
+    };
+    let (today, yesterday) = (midnight(&mut page, 0), midnight(&mut page, 1));
+    let date = page.evaluate(&format!("new Date({}).toLocaleDateString('sv')", yesterday / 1000));
+    let date = teeline_tests::text(&date);
+    // The same phrase on each of three days, and at both ends of yesterday.
+    let when = [
+        ("the day before", yesterday - 1),
+        ("yesterday's first", yesterday),
+        ("yesterday's last", today - 1),
+        ("today's first", today),
+    ];
+    for (n, (day, at)) in when.into_iter().enumerate() {
+        board.put(Exchange {
+            at: Some(Timestamp::from_micros(at)),
+            ..Exchange::answer(&format!("The quarter comes to forty euro, {day}."))
+        });
+        board.put(Exchange {
+            at: Some(Timestamp::from_micros(at)),
+            ..Exchange::answer(&format!("Something else {n}, which comes up to forty."))
+        });
+    }
+    page.wait_count(".row", 8);
     page.click("#query");
-    page.type_text("\"comes to forty\"");
-    page.wait_count(".row", 1);
-    page.wait_text(".row", "The quarter comes to forty euro.");
-    within(&mut page, 1);
+    page.type_text("\"comes to forty\" since:");
+    // The day before today is offered.
+    page.click(&format!("[data-option='since:{date}']"));
+    page.type_text("until:");
+    page.click(&format!("[data-option='until:{date}']"));
+    page.wait_count(".row", 2);
+    let rows = page.evaluate(
+        "[...document.querySelectorAll('.row .preview')].map((p) => p.textContent).join('|')",
+    );
+    let rows = teeline_tests::text(&rows);
+    assert!(rows.contains("yesterday's first") && rows.contains("yesterday's last"), "{rows}");
+    within(&mut page, 3);
     end(page);
 }
 

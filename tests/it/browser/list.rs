@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use teeline_capture::Ending;
+use teeline_capture::{Ending, RequestHead};
 use teeline_tests::{Board, Browser, Exchange, chat};
 
 use super::{begin, end};
@@ -404,5 +404,46 @@ fn a_capture_is_exported_from_the_list_and_two_are_marked_to_compare() {
     page.press("x");
     page.wait_text(".verdict", "differ");
     assert!(page.address().starts_with("/compare?a="));
+    end(page);
+}
+
+#[test]
+fn an_ending_says_why_in_both_languages() {
+    let Some((board, mut page)) = begin("an_ending_says_why_in_both_languages") else { return };
+    let mut failing = Exchange::chat([]);
+    failing.chunks = [
+        "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"msg_1\",\"type\":\"message\",\"role\":\"assistant\",\"model\":\"m\",\"content\":[],\"usage\":{\"input_tokens\":1,\"output_tokens\":1}}}\n\n",
+        "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n",
+    ]
+    .into_iter()
+    .map(|frame| (frame.into(), 100))
+    .collect();
+    board.put(failing.through("anthropic"));
+    let tap = board.store.recorder().begin(RequestHead {
+        upstream: "vllm".to_owned(),
+        method: "POST".to_owned(),
+        target: "/vllm/v1/chat/completions".to_owned(),
+        url: "http://127.0.0.1:8000/v1/chat/completions".to_owned(),
+        version: "HTTP/1.1",
+        headers: vec![],
+        client: None,
+    });
+    tap.end(Ending::Failed {
+        kind: "connect-failed".to_owned(),
+        message:
+            "no connection to 127.0.0.1 port 8000 (refused); is it running, and is its URL right?"
+                .to_owned(),
+    });
+    let failed = tap.id();
+    drop(tap);
+    board.ended(failed);
+    page.goto(&board.url("/"));
+    page.wait_text(".row .chip", "overloaded_error in frame 1");
+    page.wait_text(".row", "connect-failed: no connection to 127.0.0.1 port 8000 (refused)");
+    page.click("#language");
+    page.wait_text(".row .chip", "第 1 帧 overloaded_error");
+    page.wait_text(".row", "connect-failed：无法连接 127.0.0.1 端口 8000（refused）");
+    page.goto(&board.url(&format!("/captures/{failed}")));
+    page.wait_text(".verdict", "无法连接 127.0.0.1 端口 8000（refused）");
     end(page);
 }

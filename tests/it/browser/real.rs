@@ -197,10 +197,6 @@ fn picture(page: &mut Browser, name: &str) {
     }
 }
 
-fn address(board: &Board) -> SocketAddr {
-    board.url("").strip_prefix("http://").unwrap().parse().unwrap()
-}
-
 #[test]
 fn every_capture_of_the_demo_is_shown_as_it_is_read() {
     let suite = "every_capture_of_the_demo_is_shown_as_it_is_read";
@@ -275,7 +271,7 @@ fn the_streams_of_public_reports_are_shown_as_they_are_read() {
     assert!(cases.len() > 80, "{} cases", cases.len());
     cases.sort();
     page.viewport(1280, 740);
-    let mut tour = Tour::new(&mut page, address(&board));
+    let mut tour = Tour::new(&mut page, board.address());
     for (name, id) in &cases {
         tour.visit(&id.to_string(), name);
     }
@@ -322,7 +318,7 @@ fn recorded_streams_are_shown_as_they_are_read() {
     let board = Board::start();
     let mut page = Browser::start();
     page.viewport(1280, 740);
-    let mut tour = Tour::new(&mut page, address(&board));
+    let mut tour = Tour::new(&mut page, board.address());
     for (format, (_, file)) in largest.iter().filter(|(_, (bytes, _))| 0 < *bytes) {
         let body = std::fs::read(file).unwrap();
         let id = board.put(streamed(&body, "/test/v1/answers", content_type(file)));

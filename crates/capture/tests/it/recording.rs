@@ -302,3 +302,35 @@ fn a_refusal_has_an_error_with_its_meaning_whatever_its_body_is() {
         }
     }
 }
+
+/// A stream that ends in an error came whole, and did not finish: the error is how it ended.
+#[test]
+fn an_error_in_the_stream_is_how_it_ended() {
+    let table = [
+        (
+            r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#,
+            200,
+            Some("overloaded_error in frame 1"),
+        ),
+        // A refusal has its status.
+        (
+            r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#,
+            529,
+            None,
+        ),
+    ];
+    let start = r#"{"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[],"usage":{"input_tokens":1,"output_tokens":1}}}"#;
+    for (error, status, reason) in table {
+        let store = memory();
+        let tap = store.recorder().begin(request("/anthropic/v1/messages"));
+        tap.response(response(status, &SSE));
+        tap.chunk(&Bytes::from(format!(
+            "event: message_start\ndata: {start}\n\nevent: error\ndata: {error}\n\n"
+        )));
+        let id = finish(tap, Ending::Clean);
+        store.shutdown();
+        let summary = store.summary(id).unwrap();
+        assert_eq!((summary.state, summary.verdict), (State::Ended, Some(Verdict::DidNotFinish)));
+        assert_eq!(summary.end_reason.as_deref(), reason);
+    }
+}

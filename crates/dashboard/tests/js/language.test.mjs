@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
 import { CHINESE } from "../../assets/chinese.js";
+import { KINDS, failureOf } from "../../assets/chinesefailures.js";
 import { FINDINGS, sentenceOf } from "../../assets/chinesefindings.js";
 import { carriedOf, jsonFault, meaningOf, thing } from "../../assets/chinesewire.js";
 import { MEANINGS } from "../../assets/chinesemeanings.js";
@@ -91,6 +92,23 @@ test("what the reader says is said in Chinese, and wire words stay", () => {
   assert.equal(thing("message `m1`"), "消息 `m1`");
   assert.equal(meaningOf("The model finished its turn."), "模型说完了。");
   assert.equal(meaningOf("In English."), "In English.");
+});
+
+test("why there was no answer is said in Chinese, with its values", () => {
+  const failures = [
+    ["connect-failed", "the name x.example cannot be resolved (no such host); check the upstream's URL and the network", "无法解析名称 x.example（no such host）。请检查上游的 URL 和网络"],
+    ["connect-failed", "no connection to 127.0.0.1 port 9 (Connection refused (os error 111)); is it running, and is its URL right?", "无法连接 127.0.0.1 端口 9（Connection refused (os error 111)）。它在运行吗，URL 对吗"],
+    ["upstream-timeout", "no connection to x.example port 443 within 10s; is the network, a VPN or a firewall in the way?", "10s 内无法连接 x.example 端口 443。是否被网络、VPN 或防火墙挡住"],
+    ["tls-failed", "no TLS connection with x.example: expired; renew it", "与 x.example 无法建立 TLS 连接：expired; renew it"],
+    ["connect-failed", "of tomorrow", "无法连接上游：of tomorrow"],
+    ["of-tomorrow", "of tomorrow", "of tomorrow"],
+  ];
+  for (const [kind, english, chinese] of failures) assert.equal(failureOf(kind, english), chinese);
+  // Every kind of the proxy has its meaning.
+  const source = readFileSync(new URL("../../../proxy/src/failure.rs", import.meta.url), "utf8");
+  const kinds = [...source.matchAll(/Self::\w+ => "([a-z-]+)",/g)].map(([, kind]) => kind);
+  assert.ok(kinds.length > 6, String(kinds));
+  assert.deepEqual(Object.keys(KINDS), kinds);
 });
 
 test("why a text is not JSON is said in Chinese", () => {
