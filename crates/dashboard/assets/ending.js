@@ -65,7 +65,7 @@ export function endingOf(summary, reading, { end, source, partial }) {
   // After a finished answer a late reset is a note, not an alarm in the answer.
   if (finished) return { ...ending, lane: words.lane };
   const kept = t("answer.kept", { bytes: summary.bytes, frames: summary.frames });
-  const same = summary.state === "upstream-broke" && summary.bytes === summary.bytes_to_app ? ` ${t("answer.same")}` : "";
+  const same = summary.state === "upstream-broke" && summary.bytes === summary.bytes_to_app ? t("answer.same") : "";
   const copyText = h("button", { class: "button", type: "button" }, icon("copy"), t("answer.copy-partial"));
   copyText.addEventListener("click", () => copy(partial, copyText));
   const exportRaw = h("a", { class: "button", href: api.exportPath(summary.id, "raw"), download: true }, icon("export"), t("answer.export-raw"));

@@ -319,7 +319,7 @@ export const ENGLISH = {
   "answer.left": "Your app closed the connection here.",
   "answer.stopped": "teeline stopped here.",
   "answer.kept": ({ bytes, frames }) => `Kept: ${size(bytes)}, ${one(frames, "frame", "frames")}.`,
-  "answer.same": "Your app got the same bytes, then the same end.",
+  "answer.same": " Your app got the same bytes, then the same end.",
   "answer.copy-partial": "Copy partial text",
   "answer.export-raw": "Export raw",
   "answer.image": "Image, {size}",
