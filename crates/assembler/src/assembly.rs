@@ -9,8 +9,9 @@ use teeline_finding::{Findings, Kind, Place};
 use crate::{
     clock::{Clock, Moment, Spark},
     contest::Contest,
+    draft::Bounds,
     format::Format,
-    provenance::Added,
+    provenance::{Added, TRACE_LIMIT},
     reading::{Counts, FrameRow, Reading},
     view::{View, preview},
 };
@@ -44,6 +45,9 @@ pub struct Options {
     /// How many bytes of text and of other content are held. At the limit nothing more is added to the
     /// answer, and `not-assembled` says so; frames are read on.
     pub text_limit: usize,
+    /// How many pieces of text are traced to their frames, at 20 bytes each: the entries of
+    /// [`provenance`](Assembly::provenance). What comes after that is read and not traced.
+    pub trace_limit: usize,
 }
 
 impl Default for Options {
@@ -58,6 +62,7 @@ impl Default for Options {
             stamps: false,
             started_at_us: None,
             text_limit: TEXT_LIMIT,
+            trace_limit: TRACE_LIMIT,
         }
     }
 }
@@ -112,12 +117,13 @@ impl Assembly {
             stamps: options.stamps,
             bound: FRAME_BOUND,
         });
+        let bounds = Bounds { text: options.text_limit, trace: options.trace_limit };
         Self {
             decoder,
             transport: Findings::default(),
             live: Findings::default(),
             closing: Findings::default(),
-            contest: Contest::new(options.format, options.path.as_deref(), options.text_limit),
+            contest: Contest::new(options.format, options.path.as_deref(), bounds),
             clock: Clock::new(options.started_at_us),
             counts: Counts::default(),
             with_data: 0,

@@ -4,7 +4,7 @@ use teeline_decoder::Frame;
 use teeline_finding::{Finding, Findings, Kind, Place, excerpt};
 
 use crate::{
-    draft::Draft,
+    draft::{Bounds, Draft},
     failure::Fault,
     format::{Assembler, Event, Format, Rules, Sentinel},
     frame_log::Deed,
@@ -33,12 +33,12 @@ impl std::fmt::Debug for Candidate {
 
 impl Candidate {
     /// A reader of this format; of none: it only looks for errors and for what is not JSON.
-    pub(crate) fn new(format: Option<&'static Format>, text_limit: usize) -> Self {
+    pub(crate) fn new(format: Option<&'static Format>, bounds: Bounds) -> Self {
         let rules = format.map_or(UNKNOWN, |format| format.rules);
         Self {
             format,
             assembler: format.map(|format| (format.start)()),
-            draft: Draft::new(rules, text_limit),
+            draft: Draft::new(rules, bounds),
             sentinel_seen: false,
         }
     }

@@ -10,6 +10,7 @@ use teeline_finding::{Finding, Findings, Kind, Place};
 use crate::{
     candidate::{Candidate, is_error, name_of},
     detect,
+    draft::Bounds,
     format::{Event, Format, format},
     judge::Close,
 };
@@ -93,23 +94,19 @@ pub(crate) struct Contest {
     missed: Option<Box<Candidate>>,
     /// Reads what no frame has named a format of, and may find by the data that it is its own.
     fallback: Option<Box<Candidate>>,
-    text_limit: usize,
+    bounds: Bounds,
     any_error: bool,
     document: bool,
 }
 
 impl Contest {
-    pub(crate) fn new(
-        forced: Option<&'static Format>,
-        path: Option<&str>,
-        text_limit: usize,
-    ) -> Self {
-        let mut candidates = vec![Candidate::new(None, text_limit)];
+    pub(crate) fn new(forced: Option<&'static Format>, path: Option<&str>, bounds: Bounds) -> Self {
+        let mut candidates = vec![Candidate::new(None, bounds)];
         // Mostly one more comes; thousands of streams may be open, and a vector's own first step is to four.
         candidates.reserve_exact(1);
         let hinted = forced.or_else(|| path.and_then(detect::path_hint).and_then(format));
         let hint = hinted.map(|format| {
-            candidates.push(Candidate::new(Some(format), text_limit));
+            candidates.push(Candidate::new(Some(format), bounds));
             candidates.len() - 1
         });
         Self {
@@ -122,8 +119,8 @@ impl Contest {
             missed: None,
             fallback: format(FALLBACK)
                 .filter(|_| hinted.is_none())
-                .map(|format| Box::new(Candidate::new(Some(format), text_limit))),
-            text_limit,
+                .map(|format| Box::new(Candidate::new(Some(format), bounds))),
+            bounds,
             any_error: false,
             document: false,
         }
@@ -143,10 +140,10 @@ impl Contest {
         if self.forced || (!self.is_named() && self.remember(frame, framing)) {
             return;
         }
-        let limit = self.text_limit;
+        let bounds = self.bounds;
         for fault in inputs.iter().filter(|input| matches!(input, Input::Text(..) | Input::Bare(_)))
         {
-            let missed = self.missed.get_or_insert_with(|| Box::new(Candidate::new(None, limit)));
+            let missed = self.missed.get_or_insert_with(|| Box::new(Candidate::new(None, bounds)));
             missed.begin(frame, false);
             replay(missed, fault, frame);
         }
@@ -310,7 +307,7 @@ impl Contest {
         if hinted.is_some() {
             return hinted;
         }
-        let mut candidate = Candidate::new(Some(format(name)?), self.text_limit);
+        let mut candidate = Candidate::new(Some(format(name)?), self.bounds);
         for (earlier, framing) in &self.prelude {
             candidate.begin(earlier, false);
             for input in inputs(earlier, *framing) {

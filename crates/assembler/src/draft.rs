@@ -74,6 +74,15 @@ struct Block {
     order: usize,
 }
 
+/// How much of a stream a draft holds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bounds {
+    /// Bytes of text and of other content.
+    pub(crate) text: usize,
+    /// Entries of provenance.
+    pub(crate) trace: usize,
+}
+
 /// What a stream has built so far, and what was wrong on the way.
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about the stream")]
@@ -121,7 +130,7 @@ pub struct Draft {
 }
 
 impl Draft {
-    pub(crate) fn new(rules: Rules, limit: usize) -> Self {
+    pub(crate) fn new(rules: Rules, bounds: Bounds) -> Self {
         Self {
             rules,
             place: Place::STREAM,
@@ -148,9 +157,9 @@ impl Draft {
             rests: false,
             remark: None,
             held: 0,
-            limit,
+            limit: bounds.text,
             full: false,
-            provenance: Provenance::default(),
+            provenance: Provenance::new(bounds.trace),
             log: FrameLog::default(),
         }
     }

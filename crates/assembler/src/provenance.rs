@@ -2,8 +2,8 @@
 
 use serde::{Serialize, Serializer, ser::SerializeSeq as _};
 
-/// How many entries are kept: 20 bytes each. Frames after that are read and not traced.
-const KEPT: usize = 4_000_000;
+/// How many entries are kept unless [told otherwise](crate::Options::trace_limit): 20 bytes each.
+pub(crate) const TRACE_LIMIT: usize = 4_000_000;
 
 /// Text that a frame added to a part. In JSON `[frame, output, part, bytes]`; with a fifth number, the
 /// bytes that it first took off the part's end, where it changed earlier text.
@@ -70,14 +70,19 @@ impl Serialize for Added {
 }
 
 /// The log, bounded.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Provenance {
     entries: Vec<Added>,
+    limit: usize,
 }
 
 impl Provenance {
+    pub(crate) fn new(limit: usize) -> Self {
+        Self { entries: Vec::new(), limit }
+    }
+
     pub(crate) fn push(&mut self, added: Added) {
-        if self.entries.len() < KEPT && (added.bytes > 0 || added.cut > 0) {
+        if self.entries.len() < self.limit && (added.bytes > 0 || added.cut > 0) {
             self.entries.push(added);
         }
     }

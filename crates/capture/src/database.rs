@@ -31,6 +31,10 @@ const READER_WAIT: Duration = Duration::from_secs(5);
 /// before it tries again later.
 const WRITER_WAIT: Duration = Duration::from_millis(500);
 
+/// Pages that a reader keeps, as SQLite counts: KiB, negative. The system has them all; what is kept here is kept for
+/// each reader.
+const READER_CACHE: i64 = -512;
+
 /// Idle connections that are kept.
 const IDLE: usize = 4;
 
@@ -152,6 +156,7 @@ impl Database {
 fn reader(path: &Path) -> Result<Connection, StoreError> {
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     connection.busy_timeout(READER_WAIT)?;
+    connection.pragma_update(None, "cache_size", READER_CACHE)?;
     Ok(connection)
 }
 

@@ -47,14 +47,15 @@ enum Undo {
 }
 
 impl Reader {
-    /// For the body of an exchange that began at `started_at`. `rows`: frames are kept to be taken.
+    /// For the body of an exchange that began at `started_at`. `rows`: frames are kept to be taken, and what
+    /// each of them added is traced.
     pub(crate) fn new(
         record: &Record,
         started_at: Timestamp,
         asked: Option<bool>,
         rows: bool,
     ) -> Self {
-        let mut assembly = Assembly::new(Options {
+        let mut options = Options {
             format: named(record),
             content_type: record.response_header("content-type"),
             path: Some(record.target.clone()),
@@ -62,7 +63,11 @@ impl Reader {
             stamps: record.stamps,
             started_at_us: (!record.untimed).then(|| started_at.as_micros()),
             ..Options::default()
-        });
+        };
+        if !rows {
+            options.trace_limit = 0;
+        }
+        let mut assembly = Assembly::new(options);
         assembly.keep_rows(rows);
         Self { assembly, undo: Undo::of(record), position: 0 }
     }

@@ -49,7 +49,8 @@ pub(crate) struct Hub {
     urgent: AtomicBool,
     queued: AtomicUsize,
     heads: AtomicUsize,
-    arrivals: Mutex<Vec<Arc<Stream>>>,
+    /// Each with its record as it is at the start.
+    arrivals: Mutex<Vec<(Arc<Stream>, Record)>>,
     closed: AtomicBool,
     /// Exchanges that were not recorded at all.
     refused: AtomicU64,
@@ -138,14 +139,14 @@ impl Hub {
     }
 
     /// Lets a new exchange in, unless the store does not take any.
-    pub(crate) fn admit(&self, stream: &Arc<Stream>) -> bool {
+    pub(crate) fn admit(&self, stream: &Arc<Stream>, record: Record) -> bool {
         let held = self.heads.fetch_add(stream.head_cost, Ordering::Relaxed) + stream.head_cost;
         if self.closed.load(Ordering::Acquire) || HEADS < held {
             self.heads.fetch_sub(stream.head_cost, Ordering::Relaxed);
             self.refused.fetch_add(1, Ordering::Relaxed);
             return false;
         }
-        lock(&self.arrivals).push(Arc::clone(stream));
+        lock(&self.arrivals).push((Arc::clone(stream), record));
         self.mark_dirty();
         true
     }
@@ -155,7 +156,7 @@ impl Hub {
         self.heads.fetch_sub(stream.head_cost, Ordering::Relaxed);
     }
 
-    pub(crate) fn take_arrivals(&self) -> Vec<Arc<Stream>> {
+    pub(crate) fn take_arrivals(&self) -> Vec<(Arc<Stream>, Record)> {
         std::mem::take(&mut *lock(&self.arrivals))
     }
 
@@ -204,8 +205,6 @@ pub(crate) struct Stream {
     pub(crate) id: CaptureId,
     pub(crate) started_at: Timestamp,
     start: Instant,
-    /// As it is at the start.
-    pub(crate) record: Record,
     pub(crate) secrets: Secrets,
     pub(crate) hub: Arc<Hub>,
     head_cost: usize,
@@ -238,14 +237,13 @@ impl Pending {
 }
 
 impl Stream {
-    pub(crate) fn new(hub: Arc<Hub>, record: Record, secrets: Secrets) -> Self {
+    pub(crate) fn new(hub: Arc<Hub>, record: &Record, secrets: Secrets) -> Self {
         let headers = record.headers.iter().map(|(name, value)| name.len() + value.len() + 64);
         let head_cost = 4096 + record.url.len() + record.target.len() + headers.sum::<usize>();
         Self {
             id: CaptureId::new(),
             started_at: Timestamp::now(),
             start: Instant::now(),
-            record,
             secrets,
             hub,
             head_cost,

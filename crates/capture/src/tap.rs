@@ -44,8 +44,8 @@ fn admit(hub: &Arc<Hub>, request: RequestHead) -> Option<Arc<Stream>> {
         return None;
     }
     let (record, secrets) = redacted(hub, request);
-    let stream = Arc::new(Stream::new(Arc::clone(hub), record, secrets));
-    hub.admit(&stream).then_some(stream)
+    let stream = Arc::new(Stream::new(Arc::clone(hub), &record, secrets));
+    hub.admit(&stream, record).then_some(stream)
 }
 
 /// The record at the start of an exchange, and the secrets that were in its head.

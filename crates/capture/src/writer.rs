@@ -171,7 +171,8 @@ impl Writer {
     fn pass(&mut self) {
         self.inner.hub.clear_marks();
         let arrivals = self.inner.hub.take_arrivals();
-        self.entries.extend(arrivals.into_iter().map(Entry::new));
+        self.entries
+            .extend(arrivals.into_iter().map(|(stream, record)| Entry::new(stream, record)));
         self.take();
         let updates = self.inner.take_updates();
         self.open_rows.extend(updates.open);

@@ -1,13 +1,17 @@
 use teeline_finding::Kind;
 
 use super::*;
-use crate::{candidate::Candidate, format::Sentinel, judge, text::Str};
+use crate::{candidate::Candidate, format::Sentinel, judge, provenance::TRACE_LIMIT, text::Str};
 
 const RULES: Rules =
     Rules { unit: "message", end: "an end", sentinel: Sentinel::Unknown, ..Rules::NONE };
 
+fn bounds(text: usize) -> Bounds {
+    Bounds { text, trace: TRACE_LIMIT }
+}
+
 fn draft() -> Draft {
-    Draft::new(RULES, 1_000_000)
+    Draft::new(RULES, bounds(1_000_000))
 }
 
 fn block(index: u64) -> Key {
@@ -100,7 +104,7 @@ fn a_final_object_makes_up_for_open_blocks() {
 
 #[test]
 fn the_end_judges_start_and_end() {
-    let mut draft = Draft::new(Rules { start: Some("`begin`"), ..RULES }, 1_000);
+    let mut draft = Draft::new(Rules { start: Some("`begin`"), ..RULES }, bounds(1_000));
     assert_eq!(at_end(&mut draft), ["no-end", "no-start"]);
     draft.start();
     draft.end();
@@ -220,7 +224,7 @@ fn calls_are_judged_once_when_they_close() {
         draft.close_call(part);
         assert_eq!(ids(&draft), found, "{arguments}");
     }
-    let mut strict = Draft::new(Rules { empty_arguments: true, ..RULES }, 1_000);
+    let mut strict = Draft::new(Rules { empty_arguments: true, ..RULES }, bounds(1_000));
     let part = strict.part(0, PartKind::Call);
     strict.close_call(part);
     assert_eq!(ids(&strict), ["arguments-not-json"]);
@@ -228,7 +232,7 @@ fn calls_are_judged_once_when_they_close() {
 
 #[test]
 fn at_the_bound_nothing_is_added_and_it_is_said_once() {
-    let mut draft = Draft::new(RULES, 2 * OVERHEAD + 4);
+    let mut draft = Draft::new(RULES, bounds(2 * OVERHEAD + 4));
     let part = draft.part(0, PartKind::Text);
     for more in ["ab", "cd", "ef", "g"] {
         draft.append(part, &Str::from(more));
@@ -245,7 +249,7 @@ fn at_the_bound_nothing_is_added_and_it_is_said_once() {
 
 #[test]
 fn an_error_that_ends_a_stream_ends_it_once() {
-    let mut candidate = Candidate::new(crate::format("openai-chat"), 1_000);
+    let mut candidate = Candidate::new(crate::format("openai-chat"), bounds(1_000));
     let frame = teeline_decoder::Frame::default();
     let event =
         crate::Event::parse(&frame, teeline_decoder::Framing::Sse, r#"{"error":"x"}"#).unwrap();

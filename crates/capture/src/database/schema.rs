@@ -23,7 +23,7 @@ pub(super) fn prepare(connection: &Connection, file: bool) -> Result<(), StoreEr
         // Checkpoints are done on a connection of their own, so that the writer never waits for a sync.
         connection.execute_batch(
             "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0;
-             PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -8192;",
+             PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -4096;",
         )?;
     }
     connection.set_prepared_statement_cache_capacity(64);

@@ -45,8 +45,7 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    pub(super) fn new(stream: Arc<Stream>) -> Self {
-        let record = stream.record.clone();
+    pub(super) fn new(stream: Arc<Stream>, record: Record) -> Self {
         Self {
             shared: Arc::new(record.clone()),
             record,
