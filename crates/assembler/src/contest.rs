@@ -111,7 +111,7 @@ impl Contest {
         });
         Self {
             candidates,
-            votes: Vec::new(),
+            votes: Vec::with_capacity(1),
             forced: forced.is_some(),
             hint,
             prelude: Vec::new(),

@@ -394,6 +394,8 @@ impl Draft {
             return 0;
         }
         let at = self.outputs.len();
+        // Most answers are the only one beside the sink; a vector's own next step is to four.
+        self.outputs.reserve_exact(usize::from(at == 1));
         self.outputs.push(Answer { index, ..Answer::default() });
         self.by_index.insert(index, at);
         at

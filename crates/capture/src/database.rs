@@ -156,7 +156,9 @@ impl Database {
 fn reader(path: &Path) -> Result<Connection, StoreError> {
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     connection.busy_timeout(READER_WAIT)?;
-    connection.pragma_update(None, "cache_size", READER_CACHE)?;
+    // It looks into the file, which may be none of ours.
+    let cached = connection.pragma_update(None, "cache_size", READER_CACHE);
+    cached.map_err(|error| explain(error.into(), path))?;
     Ok(connection)
 }
 

@@ -103,7 +103,12 @@ impl Entry {
             self.rows.clear();
         }
         self.changed |= marks != (self.record.lost.ranges().len(), self.record.kept_decoded);
-        self.request.clear();
+        if self.record.moments.request_end_us.is_some() {
+            // No more comes, and the answer may take hours.
+            self.request = Batch::default();
+        } else {
+            self.request.clear();
+        }
         self.body.clear();
     }
 
