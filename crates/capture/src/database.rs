@@ -114,19 +114,22 @@ impl Database {
             return Ok(read(&*self.writer()?)?);
         };
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let connection = match idle.map_or_else(|| reader(path), Ok) {
-            Ok(connection) => connection,
-            // The process is out of descriptors, say. The writer has a connection, and takes its turn.
-            Err(error) => match &self.writer {
-                Some(_) => return Ok(read(&*self.writer()?)?),
-                None => return Err(error),
-            },
-        };
         // One state of the store for all that is asked: between two statements the writer may commit, and a
         // segment that the first did not find would be taken for missing by the second.
-        let result = connection.unchecked_transaction().and_then(|transaction| read(&transaction));
-        self.give_back(connection);
-        result.map_err(|error| explain(error.into(), path))
+        let read_at_once = |connection: &Connection| {
+            let result = connection.unchecked_transaction().and_then(|state| read(&state));
+            result.map_err(|error| explain(error.into(), path))
+        };
+        match idle.map_or_else(|| reader(path), Ok) {
+            Ok(connection) => {
+                let result = read_at_once(&connection);
+                self.give_back(connection);
+                result
+            }
+            // The process is out of descriptors, say. The writer has a connection, and takes its turn.
+            Err(_) if self.writer.is_some() => read_at_once(&*self.writer()?),
+            Err(error) => Err(error),
+        }
     }
 
     /// What checkpoints need beside a connection; `None` in memory.

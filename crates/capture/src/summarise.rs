@@ -221,8 +221,7 @@ fn end_reason(ending: &Ending, record: &Record, reading: &Reading) -> Option<Str
 
 /// The error in which a stream ended that came whole: its type or code, and the frame that said so.
 fn ended_in_error(record: &Record, reading: &Reading) -> Option<String> {
-    let refused = record.response.as_ref().is_some_and(|response| 400 <= response.status);
-    if refused || reading.verdict != Verdict::DidNotFinish {
+    if record.is_error() || reading.verdict != Verdict::DidNotFinish {
         return None;
     }
     reading.findings.iter().rev().find_map(|finding| match (&finding.kind, finding.place.frame) {

@@ -96,7 +96,7 @@ export function factsOf({ summary, reading, source }) {
     if (tool !== null && !Number.isNaN(tool)) facts.push(timeFact(t("fact.first-tool"), tool, open));
   }
   facts.push(totalFact(summary, reading, open));
-  const longest = source.gaps.length ? Math.max(...source.gaps.slice(0, 1000).map((i) => source.delta(i))) : null;
+  const longest = source.gaps.length ? source.delta(source.slowest) : null;
   const gap = timing?.longest_gap_ms ?? longest;
   facts.push({ ...timeFact(t("fact.gap"), gap, open, { note: gapNote(source, reading) }), ...slowest(source, gap) });
   facts.push(rateFact(reading, open), ...rest);

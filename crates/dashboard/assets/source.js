@@ -89,8 +89,10 @@ class Frames {
   settle(from) {
     for (let i = from; i < this.count; i += 1) {
       if (!Number.isNaN(this.at[i])) this.hasTimes = true;
-      if (this.delta(i) >= 1000) this.gaps.push(i);
-      if (!(this.delta(i) <= this.delta(this.slowest))) this.slowest = Number.isNaN(this.delta(i)) ? this.slowest : i;
+      const delta = this.delta(i);
+      if (delta >= 1000) this.gaps.push(i);
+      // The slowest so far may have no time yet.
+      if (!Number.isNaN(delta) && !(delta <= this.delta(this.slowest))) this.slowest = i;
       if (this.kind[i] === KEEP_ALIVE) continue;
       if (this.at[i] - this.lastLoud >= 1000) this.silences.push([this.lastLoud, this.at[i]]);
       this.lastLoud = this.at[i];
