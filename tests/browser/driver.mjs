@@ -22,6 +22,9 @@ let context = null;
 /** The page that commands are about. @type {import("playwright-core").Page} */
 let page = null;
 
+/** Requests that are kept back. @type {import("playwright-core").Route[]} */
+const kept = [];
+
 // Everything that a page should never do: errors, CSP reports, requests to another origin.
 const problems = [];
 let origin = null;
@@ -75,7 +78,7 @@ const commands = {
     await context.addInitScript(prepare);
     page = await context.newPage();
     [actions, origin] = [0, null];
-    problems.length = 0;
+    problems.length = kept.length = 0;
   },
   /** Goes to a tab by its number, which the next one that is new has after the others. */
   async tab({ number }) {
@@ -84,6 +87,12 @@ const commands = {
   },
   async rest() { await context.close(); },
   async goto({ url }) { origin = new URL(url).origin; await page.goto(url); },
+  /** Keeps requests back until they are let go. */
+  async keep_back({ url }) { await page.route(url, (route) => void kept.push(route)); },
+  async let_go() {
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+    for (const route of kept.splice(0)) await route.continue();
+  },
   async reload() { await page.reload(); },
   async back() { await page.goBack(); },
   async forward() { await page.goForward(); },

@@ -193,7 +193,13 @@ fn more_than_can_be_queued_is_said_to_be_missing() {
     let id = text(&capture["summary"]["id"]);
     let kept = world.export(id, "raw").len() as u64;
     let missing: u64 = lacking.iter().map(|(from, to)| to - from).sum();
-    assert_eq!(kept + missing, total, "{lacking:?}");
+    let findings = capture["reading"]["findings"].as_array().expect("findings");
+    if findings.iter().all(|finding| finding["count"] == 1) {
+        assert_eq!(kept + missing, total, "{lacking:?}");
+    } else {
+        // Pieces that still fitted lie between what is missing: the first five ranges are named, the others counted.
+        assert!(kept + missing < total, "{lacking:?}");
+    }
     goes_on(&world);
 }
 

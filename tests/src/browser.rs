@@ -81,6 +81,16 @@ impl Browser {
         self.run("tab", json!({ "number": number }));
     }
 
+    /// Keeps back the page's requests to a URL, until [`Browser::let_go`].
+    pub fn keep_back(&mut self, url: &str) {
+        self.run("keep_back", json!({ "url": url }));
+    }
+
+    /// Sends what was kept back.
+    pub fn let_go(&mut self) {
+        self.run("let_go", json!({}));
+    }
+
     /// Opens a page and waits for its load.
     pub fn goto(&mut self, url: &str) {
         self.run("goto", json!({ "url": url }));

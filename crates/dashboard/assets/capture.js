@@ -123,8 +123,11 @@ async function trace() {
       again = false;
       const from = traced;
       const known = source.count;
-      await (early ?? source.grow());
+      const first = early;
       early = null;
+      await (first ?? source.grow());
+      // It was asked for before the capture: that may have ended since, with more frames.
+      if (first && source.count < model.reading.counts.frames) await source.grow();
       // The columns first, then the provenance: an entry then never names a frame that is not here for long.
       const entries = await api.provenance(id, from);
       const fresh = entries.filter(([frame]) => frame < source.count);
@@ -134,7 +137,6 @@ async function trace() {
       view.traced();
     } while (again);
   } catch (error) {
-    early = null;
     source.failure ??= error;
     source.announce();
   } finally {

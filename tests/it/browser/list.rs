@@ -348,28 +348,6 @@ fn a_lost_connection_is_said_and_what_came_meanwhile_is_caught_up() {
 }
 
 #[test]
-fn a_hidden_tab_holds_no_connection_and_catches_up_when_it_is_shown() {
-    let Some((board, mut page)) =
-        begin("a_hidden_tab_holds_no_connection_and_catches_up_when_it_is_shown")
-    else {
-        return;
-    };
-    filled(&board, &mut page);
-    page.evaluate(
-        "(() => { const close = EventSource.prototype.close; globalThis.closings = 0; \
-         EventSource.prototype.close = function () { closings += 1; close.call(this); }; \
-         globalThis.hide = (hidden) => { Object.defineProperty(document, 'hidden', { value: hidden, configurable: true }); \
-         document.dispatchEvent(new Event('visibilitychange')); }; hide(true); })()",
-    );
-    assert_eq!(page.evaluate("closings"), 1);
-    crowd(&board, 2);
-    assert_eq!(page.count(".row"), 3);
-    page.evaluate("hide(false)");
-    page.wait_count(".row", 5);
-    end(page);
-}
-
-#[test]
 fn times_are_relative_on_hover_and_days_have_a_row() {
     let Some((board, mut page)) = begin("times_are_relative_on_hover_and_days_have_a_row") else {
         return;

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use serde_json::json;
 use teeline_capture::Ending;
-use teeline_tests::{Exchange, chat};
+use teeline_tests::{Exchange, chat, eventually};
 
 use super::{begin, end};
 
@@ -117,6 +117,36 @@ fn a_page_opened_between_the_break_and_the_final_state_ends_too() {
     end(page);
 }
 
+/// A page asks for the frames and for the capture at once. If the capture ends in between, the frames lack its last ones.
+#[test]
+fn frames_that_come_between_two_questions_of_a_page_are_shown() {
+    let Some((board, mut page)) =
+        begin("frames_that_come_between_two_questions_of_a_page_are_shown")
+    else {
+        return;
+    };
+    let tap = board.begin(&Exchange::chat([]));
+    let id = tap.id();
+    tap.chunk(&piece("Half of"));
+    tap.chunk(&Bytes::from_static(b"data: {\"cut"));
+    let frames = || board.store.summary(id).is_ok_and(|summary| summary.frames == 1);
+    eventually("the first frame", || frames().then_some(()));
+    page.keep_back(&board.url(&format!("/api/captures/{id}")));
+    page.goto(&board.url(&format!("/captures/{id}")));
+    page.until("performance.getEntriesByType('resource').some(({ name, responseEnd }) => /columns/.test(name) && responseEnd > 0)");
+    tap.end(Ending::UpstreamBroke { how: "reset".to_owned() });
+    drop(tap);
+    eventually("the end", || {
+        let summary = board.store.summary(id).ok()?;
+        (summary.state == teeline_capture::State::UpstreamBroke).then_some(())
+    });
+    page.let_go();
+    page.wait_text(".verdict", "Did not finish");
+    page.wait_text(".frames-pane .total", "2");
+    page.wait_text(".frame", "text +7");
+    end(page);
+}
+
 /// Frames that could not be had are asked for again.
 #[test]
 fn a_part_that_failed_says_so_and_can_be_tried_again() {
@@ -212,8 +242,13 @@ fn a_hidden_tab_has_no_connection_and_catches_up_when_it_is_shown() {
         page.until(&connections(0));
         let more = format!(" and {}", path.len());
         tap.chunk(&piece(&more));
+        let late = format!("It came {more}");
+        board.put(Exchange::answer(&late));
         page.evaluate(&hidden(false));
         page.wait_text(shown, &more);
+        if path == "/" {
+            page.wait_text(shown, &late);
+        }
         page.until(&connections(1));
     }
     end(page);
