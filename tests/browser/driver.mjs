@@ -90,8 +90,8 @@ const commands = {
   /** Keeps requests back until they are let go. */
   async keep_back({ url }) { await page.route(url, (route) => void kept.push(route)); },
   async let_go() {
-    await page.unrouteAll({ behavior: "ignoreErrors" });
     for (const route of kept.splice(0)) await route.continue();
+    await page.unrouteAll();
   },
   async reload() { await page.reload(); },
   async back() { await page.goBack(); },
