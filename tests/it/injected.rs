@@ -206,6 +206,7 @@ fn more_than_can_be_queued_is_said_to_be_missing() {
 /// How often the log says that no connection can be accepted: the proxy, and the dashboard.
 fn refusals(world: &World) -> (usize, usize) {
     let log = world.teeline.log();
+    assert!(log.iter().all(|line| !line.contains('\x1b')), "what is no terminal gets no colours");
     let said: Vec<_> =
         log.iter().filter(|line| line.contains("cannot accept connections")).collect();
     let dashboard = said.iter().filter(|line| line.contains("dashboard")).count();

@@ -242,7 +242,7 @@ fn a_hidden_tab_has_no_connection_and_catches_up_when_it_is_shown() {
         page.until(&connections(0));
         let more = format!(" and {}", path.len());
         tap.chunk(&piece(&more));
-        let late = format!("It came {more}");
+        let late = format!("It came{more}");
         board.put(Exchange::answer(&late));
         page.evaluate(&hidden(false));
         page.wait_text(shown, &more);
