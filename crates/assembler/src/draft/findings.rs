@@ -14,11 +14,6 @@ impl Draft {
         self.report_at(place, kind);
     }
 
-    /// Reports something about the whole stream.
-    pub fn report_stream(&mut self, kind: Kind) {
-        self.report_at(Place::STREAM, kind);
-    }
-
     pub(crate) fn report_at(&mut self, place: Place, kind: Kind) {
         match &mut self.closing {
             Some(closing) => closing.push((place, kind)),

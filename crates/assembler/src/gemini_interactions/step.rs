@@ -32,6 +32,8 @@ pub(super) struct Step {
 /// Texts and media.
 #[derive(Debug)]
 struct List {
+    /// What a finding calls one of them.
+    name: &'static str,
     /// Where their step stands among the others.
     order: u64,
     items: Vec<Item>,
@@ -58,8 +60,8 @@ impl Step {
         let mut made = Self {
             kind,
             fields: Map::default(),
-            content: List { order: index, items: Vec::new() },
-            summary: List { order: index, items: Vec::new() },
+            content: List { name: "step.content[]", order: index, items: Vec::new() },
+            summary: List { name: "step.summary[]", order: index, items: Vec::new() },
             part,
             streamed: false,
             failed: false,
@@ -294,7 +296,7 @@ impl List {
     /// An element as it came.
     fn item(&mut self, item: Json<'_>, kind: PartKind, draft: &mut Draft) {
         let Some(fields) = item.object() else {
-            draft.bad_field("step.content[]", "an object", item);
+            draft.bad_field(self.name, "an object", item);
             return;
         };
         let Some(text) = fields.get("text").and_then(Json::text) else {

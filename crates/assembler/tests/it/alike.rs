@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use teeline_assembler::{Reading, Verdict};
 
-use crate::support::{SIZES, ids, read, response};
+use crate::support::{SIZES, ids, read, response, told};
 
 /// `(finding, a body in which it is the only one, the nearest body without any)`.
 pub(crate) type Row = (&'static str, String, String);
@@ -21,6 +21,18 @@ pub(crate) fn fire_alone(rows: Vec<Row>) {
         })
         .collect();
     assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// `(finding, its frame, its arguments, a body in which it is the only one, the nearest body without any)`.
+pub(crate) type Told<B = String> = (&'static str, u64, Value, B, B);
+
+/// Each finding is told, alone, of its frame and in its words in its body, and nothing is in the nearest one.
+pub(crate) fn told_alone<B: AsRef<[u8]>>(rows: Vec<Told<B>>) {
+    for (id, frame, args, bad, near) in rows {
+        let want = json!([[id, frame, args]]);
+        assert_eq!(json!(told(&read(bad.as_ref(), 0))), want);
+        assert_eq!(told(&read(near.as_ref(), 0)), [Value::Null; 0], "near {want}");
+    }
 }
 
 /// Frames of these data lines.

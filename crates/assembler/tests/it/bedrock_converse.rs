@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use teeline_assembler::{Options, Reading, Verdict};
 
 use crate::{
+    alike::told_alone,
     eventstream::{event, exception, message},
     support::{SIZES, example, fixture, ids, read, read_with, response, value},
 };
@@ -318,6 +319,31 @@ fn each_finding_fires_alone_and_not_beside() {
         assert_eq!(bad.verdict, verdict, "{n} {id}");
         assert_eq!((ids(&near), near.verdict), (vec![], Verdict::Finished), "{n} beside {id}");
     }
+}
+
+/// A message without a type of its own holds an event under the event's name, or is none.
+#[test]
+fn messages_without_a_type() {
+    let untyped = |payload: &str| {
+        let untyped = message(&[(":message-type", "event")], payload);
+        let text = encode(&[text("a"), stop(0)]);
+        let (start, stopped) = (event("messageStart", ROLE), event("messageStop", STOP));
+        [start, text, untyped, stopped, event("metadata", USAGE)].concat()
+    };
+    let near = untyped(r#"{"metadata":{}}"#);
+    let not_an_object =
+        |value: &str| json!({"field": "metadata", "expected": "an object", "value": value});
+    told_alone(vec![
+        (
+            "unknown-event",
+            3,
+            json!({"name": r#"{"mood":1}"#}),
+            untyped(r#"{"mood":1}"#),
+            near.clone(),
+        ),
+        ("bad-field", 3, not_an_object("1"), untyped(r#"{"metadata":1}"#), near.clone()),
+        ("bad-field", 3, not_an_object("[]"), untyped(r#"{"metadata":[]}"#), near),
+    ]);
 }
 
 /// A block that no start opened is open only once the message stopped.

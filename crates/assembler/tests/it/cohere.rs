@@ -1,10 +1,10 @@
 //! Cohere: the example of `FORMATS.md` H4, its rules one by one, and the older stream of v1.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use teeline_assembler::Verdict;
 
 use crate::{
-    alike::{Row, end_badly, fire_alone, of_sse, plain_as_streamed, sse},
+    alike::{Row, end_badly, fire_alone, of_sse, plain_as_streamed, sse, told_alone},
     support::{SIZES, example, fixture, ids, kinds, read, response, value},
 };
 
@@ -171,6 +171,33 @@ fn each_fires_and_its_near_miss_does_not() {
     fire_alone(
         [of_sse(&with(&[])), of_frames(), of_order_and_end(), of_fields(), of_v1()].concat(),
     );
+}
+
+/// What a piece of a call has in its function.
+#[test]
+fn functions_of_calls() {
+    let piece = |function: Value| {
+        let start = json!({"type": "tool-call-start", "index": 0, "delta": {"message": {"tool_calls": {"id": "t", "function": {"name": "f", "arguments": "{}"}}}}});
+        let delta = json!({"type": "tool-call-delta", "index": 0, "delta": {"message": {"tool_calls": {"function": function}}}});
+        with(&[&start.to_string(), &delta.to_string(), r#"{"type":"tool-call-end","index":0}"#])
+    };
+    let field = "message.tool_calls.function";
+    told_alone(vec![
+        (
+            "bad-field",
+            5,
+            json!({"field": field, "expected": "an object", "value": "[1]"}),
+            piece(json!([1])),
+            piece(Value::Null),
+        ),
+        (
+            "not-assembled",
+            5,
+            json!({"what": format!("{field}.mood")}),
+            piece(json!({"mood": "glad"})),
+            piece(json!({"mood": null})),
+        ),
+    ]);
 }
 
 #[test]

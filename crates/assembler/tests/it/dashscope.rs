@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use teeline_assembler::{Options, Verdict, format};
 
 use crate::{
-    alike::{Row, end_badly, fire_alone, of_sse, plain_as_streamed, sse},
+    alike::{Row, end_badly, fire_alone, of_sse, plain_as_streamed, sse, told_alone},
     support::{example, fixture, ids, read, read_with, response, value},
 };
 
@@ -340,6 +340,19 @@ fn a_list_that_becomes_a_text_is_reported() {
         let reading = read(sse(&[&begun, &last]).as_bytes(), 0);
         assert_eq!((ids(&reading), reading.outputs[0].text.as_str()), (found, "Hi"), "{content}");
     }
+}
+
+/// Content has at most a thousand places.
+#[test]
+fn more_places_than_there_are() {
+    let list = |places: usize| {
+        let content = vec![json!({"text": "x"}); places];
+        let message = json!({"role": "assistant", "content": content});
+        sse(&[frame(&message.to_string(), "stop", 1)])
+    };
+    let what = json!({"what": "message.content[]"});
+    told_alone(vec![("not-assembled", 0, what, list(1_001), list(1_000))]);
+    assert_eq!(read(list(1_001).as_bytes(), 0).outputs[0].text, "x".repeat(1_000));
 }
 
 /// Asked for by name, anything is read as far as it goes.

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use teeline_assembler::{Options, Reading, Verdict, format};
 
 use crate::{
+    alike::told_alone,
     near::{Pair, check},
     support::{assemble, example, fixture, fixtures, ids, read, response, value},
 };
@@ -234,6 +235,17 @@ fn beside_a_wrapped_response() {
     };
     assert_eq!(wrapped(json!("t")), ["not-assembled"]);
     assert_eq!(wrapped(Value::Null), [""; 0]);
+}
+
+/// The same of a candidate's content.
+#[test]
+fn beside_the_parts() {
+    let beside = |mood: Value| {
+        let content = json!({"parts": [{"text": "Hi"}], "role": "model", "mood": mood});
+        sse(&[json!({"candidates": [{"content": content, "finishReason": "STOP"}]})])
+    };
+    let what = json!({"what": "content.mood"});
+    told_alone(vec![("not-assembled", 0, what, beside(json!("glad")), beside(Value::Null))]);
 }
 
 /// Every finish reason of D.9 has a meaning, and ends the answer; the unused default does neither.

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use teeline_assembler::{Verdict, format};
 
 use crate::{
+    alike::{Told, sse, told_alone},
     near::{Pair, check},
     support::{example, fixture, ids, read, value},
 };
@@ -250,6 +251,164 @@ fn bad_fields() {
     ] {
         assert_eq!(ids(&read(body.replacen(from, to, 1).as_bytes(), 0)), left, "{to}");
     }
+}
+
+/// An interaction of one step: frame 0 creates it, 1 starts the step, then come these deltas, the step's stop and
+/// the end.
+fn one_step(step: &Value, deltas: &[Value]) -> Vec<Value> {
+    let created = json!({"event_type": "interaction.created", "interaction": {"id": "i"}});
+    let start = json!({"event_type": "step.start", "index": 0, "step": step});
+    let mut frames = vec![created, start];
+    let delta = |delta| json!({"event_type": "step.delta", "index": 0, "delta": delta});
+    frames.extend(deltas.iter().map(delta));
+    frames.push(json!({"event_type": "step.stop", "index": 0}));
+    frames.push(json!({"event_type": "interaction.completed", "interaction": {}}));
+    frames
+}
+
+fn body(frames: &[Value]) -> String {
+    sse(&frames.iter().map(Value::to_string).collect::<Vec<_>>())
+}
+
+fn of_events() -> Vec<Told> {
+    let with = |frame: usize, key: &str, value: Value| {
+        let mut frames = one_step(&json!({"type": "model_output"}), &[]);
+        frames[frame][key] = value;
+        body(&frames)
+    };
+    let bad = |field: &str, value: Value| json!({"field": field, "expected": "an object", "value": value.to_string()});
+    let counts = |value: Value| with(3, "interaction", json!({"usage": value}));
+    let total = |value: Value| with(2, "metadata", json!({"total_usage": value}));
+    let again = |first: Value| {
+        let frames =
+            one_step(&json!({"type": "model_output"}), &[json!({"type": "text", "text": "Hi"})]);
+        body(&[vec![first], frames].concat())
+    };
+    let created = json!({"event_type": "interaction.created", "interaction": {"id": "h"}});
+    let update = json!({"event_type": "interaction.status_update", "status": "queued"});
+    vec![
+        (
+            "not-assembled",
+            2,
+            json!({"what": "step_usage"}),
+            with(2, "step_usage", json!({"total_tokens": 1})),
+            with(2, "step_usage", Value::Null),
+        ),
+        (
+            "not-assembled",
+            2,
+            json!({"what": "mood"}),
+            with(2, "mood", json!("glad")),
+            with(2, "mood", Value::Null),
+        ),
+        (
+            "bad-field",
+            0,
+            bad("interaction", json!("i")),
+            with(0, "interaction", json!("i")),
+            with(0, "interaction", json!({"id": "i"})),
+        ),
+        (
+            "bad-field",
+            3,
+            bad("interaction", json!([])),
+            with(3, "interaction", json!([])),
+            with(3, "interaction", json!({})),
+        ),
+        (
+            "bad-field",
+            2,
+            bad("usage", json!(1)),
+            with(2, "usage", json!(1)),
+            with(2, "usage", Value::Null),
+        ),
+        ("bad-field", 3, bad("usage", json!([1])), counts(json!([1])), counts(Value::Null)),
+        ("bad-field", 2, bad("usage", json!("1")), total(json!("1")), total(Value::Null)),
+        (
+            "block-restarted",
+            1,
+            json!({"what": "interaction `i`", "replaced": 0}),
+            again(created),
+            again(update),
+        ),
+    ]
+}
+
+fn of_steps() -> Vec<Told> {
+    let step = |step: Value| body(&one_step(&step, &[]));
+    let delta = |kind: &str, delta: Value| body(&one_step(&json!({"type": kind}), &[delta]));
+    let bad = |field: &str, expected: &str, value: Value| json!({"field": field, "expected": expected, "value": value.to_string()});
+    let call = |arguments: Value| {
+        step(json!({"type": "function_call", "id": "f", "name": "w", "arguments": arguments}))
+    };
+    let streamed = |kind: &str| {
+        let step = json!({"type": kind, "id": "f", "name": "w", "arguments": {}});
+        body(&one_step(&step, &[json!({"type": "arguments_delta", "arguments": "{}"})]))
+    };
+    let list = |kind: &str, key: &str, items: Value| step(json!({"type": kind, key: items}));
+    let summary =
+        |content: Value| delta("thought", json!({"type": "thought_summary", "content": content}));
+    let notes = |annotations: Value| {
+        let notes = json!({"type": "text_annotation_delta", "annotations": annotations});
+        delta("model_output", notes)
+    };
+    vec![
+        (
+            "bad-field",
+            2,
+            bad("step.arguments", "an object", json!("x")),
+            call(json!("x")),
+            call(json!({})),
+        ),
+        (
+            "bad-field",
+            2,
+            bad("step.arguments", "an object", json!([1])),
+            call(json!([1])),
+            call(Value::Null),
+        ),
+        (
+            "not-assembled",
+            2,
+            json!({"what": "arguments of a model_output step"}),
+            streamed("model_output"),
+            streamed("function_call"),
+        ),
+        (
+            "bad-field",
+            2,
+            bad("delta.content", "an object", json!("x")),
+            summary(json!("x")),
+            summary(json!({"type": "text", "text": "x"})),
+        ),
+        (
+            "bad-field",
+            1,
+            bad("step.content[]", "an object", json!("x")),
+            list("model_output", "content", json!(["x"])),
+            list("model_output", "content", json!([])),
+        ),
+        (
+            "bad-field",
+            1,
+            bad("step.summary[]", "an object", json!(1)),
+            list("thought", "summary", json!([1])),
+            list("thought", "summary", json!([])),
+        ),
+        (
+            "bad-field",
+            2,
+            bad("delta.annotations", "an array", json!({})),
+            notes(json!({})),
+            notes(json!([])),
+        ),
+    ]
+}
+
+/// What of an event, a step or a delta is not read, or has another shape than D2.1 says, is named where it comes.
+#[test]
+fn what_is_not_read_is_named() {
+    told_alone([of_events(), of_steps()].concat());
 }
 
 /// Every status has a meaning.

@@ -5,7 +5,7 @@ use teeline_assembler::{Assembly, End, Options, Reading, Verdict};
 use teeline_finding::Kind;
 
 use crate::{
-    alike::{Row, fire_alone, of_sse, plain_as_streamed},
+    alike::{Row, fire_alone, of_sse, plain_as_streamed, sse, told_alone},
     support::{example, fixture, ids, read, response, value},
 };
 
@@ -282,6 +282,70 @@ fn events_in_an_envelope() {
     assert_eq!(ids(&read(other.as_bytes(), 0)), ["not-assembled"]);
     let other = body.replacen("\"text\":\"moment.\"", "\"text\":1", 1);
     assert_eq!(ids(&read(other.as_bytes(), 0)), ["bad-field", "done-mismatch"]);
+}
+
+/// What else an envelope may hold: one method's event after a message has begun, as frame 2.
+#[test]
+fn envelopes_that_are_not_read() {
+    let said = |method: &str, data: Value| {
+        let frames = [
+            ("messages", json!({"event": "message-start", "id": "a"})),
+            (
+                "messages",
+                json!({"event": "content-block-delta", "index": 0, "delta": {"type": "text-delta", "text": "Hi"}}),
+            ),
+            (method, data),
+            ("messages", json!({"event": "message-finish", "reason": "stop"})),
+            ("lifecycle", json!({"event": "completed"})),
+        ];
+        let envelope = |(method, data): &(&str, Value)| {
+            json!({"type": "event", "method": method, "params": {"namespace": [], "data": data}})
+                .to_string()
+        };
+        sse(&frames.iter().map(envelope).collect::<Vec<_>>())
+    };
+    let near = said("messages", json!({"event": "usage", "usage": {"input_tokens": 1}}));
+    let fault = |message: &str| json!({"message": message, "error_type": ""});
+    told_alone(vec![
+        (
+            "not-assembled",
+            2,
+            json!({"what": "`custom:mood` events"}),
+            said("custom:mood", json!({"x": 1})),
+            said("tools", json!({"x": 1})),
+        ),
+        (
+            "not-assembled",
+            2,
+            json!({"what": "`message-pause` of a message"}),
+            said("messages", json!({"event": "message-pause"})),
+            near.clone(),
+        ),
+        (
+            "error-event",
+            2,
+            fault("no"),
+            said("messages", json!({"event": "error", "message": "no"})),
+            near.clone(),
+        ),
+        (
+            "error-event",
+            2,
+            fault("the message failed"),
+            said("messages", json!({"event": "error"})),
+            near,
+        ),
+    ]);
+}
+
+/// Of values of no known shape 64 texts are told apart; a further one is named by its place.
+#[test]
+fn more_texts_than_are_told_apart() {
+    let texts = |count: usize| {
+        let text = |n| (format!("k{n:02}"), json!({"text": "x"}));
+        run(&[(0..count).map(text).collect::<serde_json::Map<_, _>>().into()])
+    };
+    told_alone(vec![("not-assembled", 1, json!({"what": "/k64/text"}), texts(65), texts(64))]);
 }
 
 /// Objects as `LangChain` serializes its own.

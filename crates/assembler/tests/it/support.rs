@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use bytes::Bytes;
-use serde_json::Value;
+use serde_json::{Value, json};
 use teeline_assembler::{Assembly, End, FrameRow, Options, Reading};
 
 pub(crate) fn fixtures() -> PathBuf {
@@ -47,6 +47,13 @@ pub(crate) fn rows(body: &[u8]) -> Vec<FrameRow> {
 /// The findings' ids in order.
 pub(crate) fn ids(reading: &Reading) -> Vec<&'static str> {
     reading.findings.iter().map(|finding| finding.kind.id()).collect()
+}
+
+/// The findings in order, each as `[id, frame, arguments]`.
+pub(crate) fn told(reading: &Reading) -> Vec<Value> {
+    let findings = value(reading)["findings"].take();
+    let told = |found: &Value| json!([found["id"], found["frame"], found["args"]]);
+    findings.as_array().unwrap().iter().map(told).collect()
 }
 
 /// The equivalent response, `null` if there is none.

@@ -5,7 +5,7 @@ use teeline_assembler::Verdict;
 
 use crate::{
     alike::{Row, fire_alone},
-    support::{example, fixture, ids, kinds, read, response, value},
+    support::{example, fixture, ids, kinds, read, response, told, value},
 };
 
 #[test]
@@ -151,6 +151,16 @@ fn endings() {
         let reading = read(body.as_bytes(), 0);
         assert_eq!((reading.verdict, ids(&reading)), (verdict, found), "{body}");
     }
+}
+
+/// An error of another shape ends the stream all the same.
+#[test]
+fn an_error_that_is_no_string() {
+    let reading = read(lines(&[START, HI, r#"3:{"message":"no"}"#]).as_bytes(), 0);
+    let bad = json!({"field": "3", "expected": "a string", "value": r#"{"message":"no"}"#});
+    let error = json!({"message": "no", "error_type": ""});
+    let want = [json!(["bad-field", 2, bad]), json!(["error-event", 2, error])];
+    assert_eq!((told(&reading), reading.verdict), (want.to_vec(), Verdict::DidNotFinish));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use teeline_assembler::Verdict;
 use super::{
     COMPLETED, CREATED, MESSAGE, added, completed, delta, done, event, message, read_whole, stream,
 };
-use crate::support::{ids, read, response};
+use crate::support::{ids, read, response, told};
 
 /// Each rule of B.5: events, and the response they give.
 #[test]
@@ -53,6 +53,23 @@ fn which_output_is_the_answer() {
         0,
     );
     assert_eq!((&*reading.outputs[0].text, &response(&reading)["output_text"]), ("Hi", &json!("")));
+}
+
+/// A final object that is none is named, and what the events built is the answer.
+#[test]
+fn a_final_object_of_another_shape() {
+    let with = |last: &str| {
+        let built = [added(MESSAGE), delta("\"Hi\""), done(&message("\"Hi\""))];
+        let last = format!(r#"{{"type":"response.completed","response":{last}}}"#);
+        let body = stream(&[&[CREATED.to_owned()], &built[..], &[last]].concat());
+        let reading = read(body.as_bytes(), 0);
+        assert_eq!((&*reading.outputs[0].text, reading.verdict), ("Hi", Verdict::Finished));
+        told(&reading)
+    };
+    let uncounted = json!(["usage-missing", null, {}]);
+    let args = json!({"field": "response", "expected": "an object", "value": "[1]"});
+    assert_eq!(with("[1]"), [json!(["bad-field", 4, args]), uncounted.clone()]);
+    assert_eq!(with("null"), [uncounted]);
 }
 
 /// Numbers and order of the final object are kept.
