@@ -111,7 +111,7 @@ impl Assembler for Messages {
         for (index, block) in
             (0..).zip(body.get("content").and_then(Json::items).unwrap_or_default())
         {
-            self.open(index, block, draft);
+            self.open(index, Some(block), draft);
             self.close(index, draft);
         }
         draft.end();
@@ -272,15 +272,14 @@ impl Messages {
 impl Messages {
     fn block_start(&mut self, frame: &Object<'_>, draft: &mut Draft) {
         if let Some(index) = index_of(frame, draft) {
-            let block = frame.get("content_block").unwrap_or(Json::NULL);
-            self.open(index, block, draft);
+            self.open(index, frame.get("content_block"), draft);
         }
         self.beside(frame, &["index", "content_block"], draft);
     }
 
-    fn open(&mut self, index: u64, json: Json<'_>, draft: &mut Draft) {
-        let Some(fields) = json.object() else {
-            return draft.bad_field("content_block", "an object", json);
+    fn open(&mut self, index: u64, block: Option<Json<'_>>, draft: &mut Draft) {
+        let Some(fields) = block.and_then(Json::object) else {
+            return draft.bad_field("content_block", "an object", block);
         };
         if !self.blocks.contains_key(&index) && !draft.admit(BLOCK) {
             return;
@@ -330,8 +329,8 @@ fn key_of(index: u64) -> Key {
 }
 
 fn index_of(frame: &Object<'_>, draft: &mut Draft) -> Option<u64> {
-    let value = frame.get("index").unwrap_or(Json::NULL);
-    let index = value.index();
+    let value = frame.get("index");
+    let index = value.and_then(Json::index);
     if index.is_none() {
         draft.bad_field("index", "an integer from 0 to 2147483647", value);
     }
@@ -340,8 +339,8 @@ fn index_of(frame: &Object<'_>, draft: &mut Draft) -> Option<u64> {
 
 /// An object that a frame has to have.
 fn object_of<'a>(frame: &Object<'a>, key: &str, draft: &mut Draft) -> Option<Object<'a>> {
-    let value = frame.get(key).unwrap_or(Json::NULL);
-    let object = value.object();
+    let value = frame.get(key);
+    let object = value.and_then(Json::object);
     if object.is_none() {
         draft.bad_field(key, "an object", value);
     }

@@ -209,8 +209,8 @@ impl Converse {
 
     fn block_start(&mut self, payload: &Object<'_>, draft: &mut Draft) {
         let Some(index) = index_of(payload, draft) else { return };
-        let value = payload.get("start").unwrap_or(Json::NULL);
-        let Some(start) = value.object() else {
+        let value = payload.get("start");
+        let Some(start) = value.and_then(Json::object) else {
             return draft.bad_field("start", "an object", value);
         };
         if self.blocks.contains_key(&index) || draft.admit(BLOCK) {
@@ -224,8 +224,8 @@ impl Converse {
 
     fn block_delta(&mut self, payload: &Object<'_>, draft: &mut Draft) {
         let Some(index) = index_of(payload, draft) else { return };
-        let value = payload.get("delta").unwrap_or(Json::NULL);
-        let Some(delta) = value.object() else {
+        let value = payload.get("delta");
+        let Some(delta) = value.and_then(Json::object) else {
             return draft.bad_field("delta", "an object", value);
         };
         for (field, value) in delta.iter() {
@@ -301,8 +301,8 @@ fn key_of(index: u64) -> Key {
 }
 
 fn index_of(payload: &Object<'_>, draft: &mut Draft) -> Option<u64> {
-    let value = payload.get("contentBlockIndex").unwrap_or(Json::NULL);
-    let index = value.index();
+    let value = payload.get("contentBlockIndex");
+    let index = value.and_then(Json::index);
     if index.is_none() {
         draft.bad_field("contentBlockIndex", "an integer from 0 to 2147483647", value);
     }

@@ -208,7 +208,7 @@ impl Interaction {
         draft.output(0);
         let Some(index) = index(fields, draft) else { return };
         let Some(step) = fields.get("step").and_then(Json::object) else {
-            draft.bad_field("step", "an object", fields.get("step").unwrap_or(Json::NULL));
+            draft.bad_field("step", "an object", fields.get("step"));
             return;
         };
         if !draft.admit(STEP) {
@@ -228,13 +228,7 @@ impl Interaction {
         if let Some(step) = self.opened(fields, draft) {
             match fields.get("delta").and_then(Json::object) {
                 Some(delta) => step.delta(&delta, draft),
-                None => {
-                    draft.bad_field(
-                        "delta",
-                        "an object",
-                        fields.get("delta").unwrap_or(Json::NULL),
-                    );
-                }
+                None => draft.bad_field("delta", "an object", fields.get("delta")),
             }
         }
     }
@@ -309,19 +303,20 @@ fn others(fields: &Object<'_>, draft: &mut Draft) {
 }
 
 fn interaction<'a>(fields: &Object<'a>, draft: &mut Draft) -> Object<'a> {
-    let value = fields.get("interaction").unwrap_or(Json::NULL);
-    value.object().unwrap_or_else(|| {
+    let value = fields.get("interaction");
+    value.and_then(Json::object).unwrap_or_else(|| {
         draft.bad_field("interaction", "an object", value);
         Object::default()
     })
 }
 
 fn index(fields: &Object<'_>, draft: &mut Draft) -> Option<u64> {
-    let value = fields.get("index").unwrap_or(Json::NULL);
-    if value.index().is_none() {
+    let value = fields.get("index");
+    let index = value.and_then(Json::index);
+    if index.is_none() {
         draft.bad_field("index", "an integer from 0 to 2147483647", value);
     }
-    value.index()
+    index
 }
 
 /// Cumulative: the newest object is the count.

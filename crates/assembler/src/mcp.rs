@@ -153,10 +153,7 @@ impl Stream {
             }
             // An error about a request that could not be read has none.
             None if message.has("error") && message.some("id").is_none() => {}
-            None => {
-                let value = message.get("id").unwrap_or(Json::NULL);
-                draft.bad_field("id", "a string or a number", value);
-            }
+            None => draft.bad_field("id", "a string or a number", message.get("id")),
         }
         let Some(result) = message.some("result") else { return };
         draft.output(0);

@@ -223,7 +223,7 @@ impl Assistants {
     ) {
         let (list, noun) = self.list(subject);
         let Some(id) = object.filled("id") else {
-            draft.bad_field("id", "a string", object.get("id").unwrap_or(Json::NULL));
+            draft.bad_field("id", "a string", object.get("id"));
             return;
         };
         let key = Key::Name(noun, (&*id).into());
@@ -248,8 +248,8 @@ impl Assistants {
             draft.unstarted(&Key::Name(noun, (&*excerpt(&id)).into()));
             return;
         };
-        let value = object.get("delta").unwrap_or(Json::NULL);
-        match value.object() {
+        let value = object.get("delta");
+        match value.and_then(Json::object) {
             Some(delta) if subject == "thread.message" => resource.message_delta(&delta, draft),
             Some(delta) => resource.step_delta(&delta, draft),
             None => draft.bad_field("delta", "an object", value),

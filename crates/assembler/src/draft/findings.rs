@@ -40,15 +40,21 @@ impl Draft {
         self.report_once(&format!("not assembled {what}"), Kind::NotAssembled { what });
     }
 
-    /// A field has another shape than its schema says, and is not read: `bad-field`.
-    pub fn bad_field(&mut self, field: &str, expected: &str, value: Json<'_>) {
-        let (field, expected, value) = (field.to_owned(), expected.to_owned(), value.shortened());
+    /// A field has another shape than its schema says, and is not read: `bad-field`. Without a value it is
+    /// not there: that is told as such, `null` is another thing (`FORMATS.md` 0.3).
+    pub fn bad_field<'a>(
+        &mut self,
+        field: &str,
+        expected: &str,
+        value: impl Into<Option<Json<'a>>>,
+    ) {
+        let value = value.into().map_or_else(|| "missing".to_owned(), Json::shortened);
+        let (field, expected) = (field.to_owned(), expected.to_owned());
         self.report(Kind::BadField { field, expected, value });
     }
 
     /// A field that has to be there is not: `bad-field`.
     pub fn missing_field(&mut self, field: &str, expected: &str) {
-        let (field, expected) = (field.to_owned(), expected.to_owned());
-        self.report(Kind::BadField { field, expected, value: "missing".to_owned() });
+        self.bad_field(field, expected, None);
     }
 }

@@ -72,8 +72,8 @@ impl Args {
             draft.bad_field("partialArgs[]", "an object", piece);
             return;
         };
-        let path = either(&fields, "jsonPath").unwrap_or(Json::NULL);
-        let name = path.str().unwrap_or_default();
+        let path = either(&fields, "jsonPath");
+        let name = path.and_then(Json::str).unwrap_or_default();
         let Some(steps) = path::steps(&name) else {
             draft.bad_field("partialArgs[].jsonPath", "a JSON path to a member", path);
             return;

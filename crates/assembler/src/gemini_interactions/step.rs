@@ -128,13 +128,12 @@ impl Step {
             }
             "text_annotation_delta" => {
                 self.fields.last("content", Json::NULL);
-                let annotations = delta.get("annotations").unwrap_or(Json::NULL);
-                self.content.annotate(annotations, self.text_kind(), draft);
+                self.content.annotate(delta.get("annotations"), self.text_kind(), draft);
                 unread(delta, &["type", "annotations"], draft);
             }
             "thought_summary" => {
                 self.fields.last("summary", Json::NULL);
-                self.summarize(delta.get("content").unwrap_or(Json::NULL), draft);
+                self.summarize(delta.get("content"), draft);
                 unread(delta, &["type", "content"], draft);
             }
             "thought_signature" => {
@@ -189,13 +188,14 @@ impl Step {
     }
 
     /// Texts are joined to the one before.
-    fn summarize(&mut self, content: Json<'_>, draft: &mut Draft) {
+    fn summarize(&mut self, content: Option<Json<'_>>, draft: &mut Draft) {
         let kind = PartKind::Reasoning;
-        let fields = content.object().unwrap_or_default();
-        match fields.get("text").and_then(Json::text) {
+        let Some(item) = content.filter(|item| item.is_object()) else {
+            return draft.bad_field("delta.content", "an object", content);
+        };
+        match item.get("text").and_then(Json::text) {
             Some(text) => self.summary.append(&text, kind, draft),
-            None if content.is_object() => self.summary.item(content, kind, draft),
-            None => draft.bad_field("delta.content", "an object", content),
+            None => self.summary.item(item, kind, draft),
         }
     }
 
@@ -348,11 +348,12 @@ impl List {
         }
     }
 
-    fn annotate(&mut self, annotations: Json<'_>, kind: PartKind, draft: &mut Draft) {
-        if !annotations.is_array() {
-            draft.bad_field("delta.annotations", "an array", annotations);
-        } else if let Some((_, map)) = self.text_at_end(kind, draft) {
-            draft.extend(map, "annotations", annotations);
+    fn annotate(&mut self, annotations: Option<Json<'_>>, kind: PartKind, draft: &mut Draft) {
+        let Some(list) = annotations.filter(|list| list.is_array()) else {
+            return draft.bad_field("delta.annotations", "an array", annotations);
+        };
+        if let Some((_, map)) = self.text_at_end(kind, draft) {
+            draft.extend(map, "annotations", list);
         }
     }
 

@@ -170,9 +170,10 @@ impl Block<'_> {
                 } else {
                     ("reasoning", "reasoning")
                 };
-                let Some(text) = delta.get(field).and_then(Json::text) else {
-                    let value = delta.get(field).unwrap_or(Json::NULL);
-                    return draft.bad_field(&format!("delta.{field}"), "a string", value);
+                let value = delta.get(field);
+                let Some(text) = value.and_then(Json::text) else {
+                    let field = format!("delta.{field}");
+                    return draft.bad_field(&field, "a string", value);
                 };
                 if let Some(at) = self.content.at(self.index, kind, draft) {
                     self.content.show(at, kind, field);

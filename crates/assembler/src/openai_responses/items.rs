@@ -100,7 +100,7 @@ impl Items {
         let Some(item) = self.find(frame, draft) else { return };
         let Some(element) = value.and_then(Json::object) else {
             let field = if list == List::Output { "output[0]" } else { "part" };
-            draft.bad_field(field, "an object", value.unwrap_or(Json::NULL));
+            draft.bad_field(field, "an object", value);
             return;
         };
         if draft.admit(value.map_or(0, |value| value.raw().len())) {
@@ -160,8 +160,8 @@ impl Items {
     pub(super) fn command(&mut self, frame: &Object<'_>, draft: &mut Draft) {
         let Ok(place) = place_in(Place::Command, frame, draft) else { return };
         let Some(item) = self.find(frame, draft) else { return };
-        let value = frame.get("command").unwrap_or(Json::NULL);
-        match value.text() {
+        let value = frame.get("command");
+        match value.and_then(Json::text) {
             Some(text) => item.set(place, &text, draft),
             None => draft.bad_field("command", "a string", value),
         }
@@ -171,8 +171,8 @@ impl Items {
     pub(super) fn output_delta(&mut self, frame: &Object<'_>, draft: &mut Draft) {
         let Ok(place) = place_in(Place::Stdout, frame, draft) else { return };
         let Some(item) = self.find(frame, draft) else { return };
-        let value = frame.get("delta").unwrap_or(Json::NULL);
-        let Some(delta) = value.object() else {
+        let value = frame.get("delta");
+        let Some(delta) = value.and_then(Json::object) else {
             draft.bad_field("delta", "an object", value);
             return;
         };
@@ -363,11 +363,11 @@ impl Items {
 
 /// The item of an `added` or `done` event, and its index if it has one.
 fn item_of<'a>(frame: &Object<'a>, draft: &mut Draft) -> Option<(Option<u64>, usize, Object<'a>)> {
-    let value = frame.get("item").unwrap_or(Json::NULL);
-    let Some(item) = value.object() else {
+    let value = frame.get("item");
+    let Some((raw, item)) = value.and_then(|value| Some((value.raw(), value.object()?))) else {
         draft.bad_field("item", "an object", value);
         return None;
     };
     let index = index_in(frame, "output_index", draft).ok().flatten();
-    Some((index, value.raw().len(), item))
+    Some((index, raw.len(), item))
 }

@@ -1,12 +1,13 @@
 //! AG-UI: the example of `FORMATS.md` H9, and its rules one by one.
 
+mod members;
 mod states;
 
 use serde_json::{Value, json};
 use teeline_assembler::{Reading, Verdict};
 
 use crate::{
-    alike::{Row, Told, end_badly, fire_alone, of_sse, sse, told_alone},
+    alike::{Row, end_badly, fire_alone, of_sse, sse},
     support::{SIZES, example, fixture, ids, kinds, read, response, value},
 };
 
@@ -271,38 +272,6 @@ fn of_absences() -> Vec<Row> {
             with(&[&event("TEXT_MESSAGE_CHUNK", r#""messageId":"n","delta":null"#)]),
         ),
     ]
-}
-
-/// Members that may be left out, and have another shape.
-fn of_shapes() -> Vec<Told> {
-    let member = |event: &str, key: &str, value: Value, near: &str| {
-        let args = json!({"field": key, "expected": "a string", "value": value.to_string()});
-        let key = key.split(' ').next_back().unwrap();
-        let with = |value: &str| event.replace('?', &format!(r#""{key}":{value}"#));
-        ("bad-field", 4, args, with(&value.to_string()), with(near))
-    };
-    let start = with(&[
-        r#"{"type":"TEXT_MESSAGE_START","messageId":"n",?}"#,
-        &CLOSE.replace("\"m\"", "\"n\""),
-    ]);
-    let call = |members: &str| {
-        with(&[&event("TOOL_CALL_START", &format!(r#""toolCallId":"c",{members}"#)), CALLED])
-    };
-    vec![
-        member(&start, "TEXT_MESSAGE_START role", json!(7), "null"),
-        member(&call("?"), "TOOL_CALL_START toolCallName", json!(["f"]), "\"f\""),
-        member(
-            &call(r#""toolCallName":"f",?"#),
-            "TOOL_CALL_START parentMessageId",
-            json!({}),
-            "null",
-        ),
-    ]
-}
-
-#[test]
-fn members_of_another_shape_are_named() {
-    told_alone(of_shapes());
 }
 
 fn of_ends() -> Vec<Row> {

@@ -1,6 +1,7 @@
 //! Readings against the specification: its examples, its rules, the cases of public reports, and laws.
 #![cfg(test)]
 
+mod absent;
 mod ag_ui;
 mod alike;
 mod anthropic_messages;
