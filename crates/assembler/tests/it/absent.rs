@@ -91,10 +91,8 @@ fn of_gemini() {
 #[test]
 fn of_openai() {
     let event = |kind: &str| {
-        (
-            "",
-            json!({"type": format!("response.{kind}"), "output_index": 0, "content_index": 0, "command_index": 0}),
-        )
+        let kind = format!("response.{kind}");
+        ("", json!({"type": kind, "output_index": 0, "content_index": 0, "command_index": 0}))
     };
     let item = |kind: &str| {
         let (_, mut added) = event("output_item.added");

@@ -176,10 +176,15 @@ fn each_fires_and_its_near_miss_does_not() {
 /// What a piece of a call has in its function.
 #[test]
 fn functions_of_calls() {
+    let event = |kind: &str, calls: Value| {
+        let delta = json!({"message": {"tool_calls": calls}});
+        json!({"type": kind, "index": 0, "delta": delta}).to_string()
+    };
+    let function = json!({"name": "f", "arguments": "{}"});
+    let start = event("tool-call-start", json!({"id": "t", "function": function}));
     let piece = |function: Value| {
-        let start = json!({"type": "tool-call-start", "index": 0, "delta": {"message": {"tool_calls": {"id": "t", "function": {"name": "f", "arguments": "{}"}}}}});
-        let delta = json!({"type": "tool-call-delta", "index": 0, "delta": {"message": {"tool_calls": {"function": function}}}});
-        with(&[&start.to_string(), &delta.to_string(), r#"{"type":"tool-call-end","index":0}"#])
+        let delta = event("tool-call-delta", json!({"function": function}));
+        with(&[&start, &delta, r#"{"type":"tool-call-end","index":0}"#])
     };
     let field = "message.tool_calls.function";
     told_alone(vec![

@@ -276,7 +276,10 @@ fn of_events() -> Vec<Told> {
         frames[frame][key] = value;
         body(&frames)
     };
-    let bad = |field: &str, value: Value| json!({"field": field, "expected": "an object", "value": value.to_string()});
+    let bad = |field: &str, value: Value| {
+        let value = value.to_string();
+        json!({"field": field, "expected": "an object", "value": value})
+    };
     let counts = |value: Value| with(3, "interaction", json!({"usage": value}));
     let total = |value: Value| with(2, "metadata", json!({"total_usage": value}));
     let again = |first: Value| {
@@ -337,7 +340,10 @@ fn of_events() -> Vec<Told> {
 fn of_steps() -> Vec<Told> {
     let step = |step: Value| body(&one_step(&step, &[]));
     let delta = |kind: &str, delta: Value| body(&one_step(&json!({"type": kind}), &[delta]));
-    let bad = |field: &str, expected: &str, value: Value| json!({"field": field, "expected": expected, "value": value.to_string()});
+    let bad = |field: &str, expected: &str, value: Value| {
+        let value = value.to_string();
+        json!({"field": field, "expected": expected, "value": value})
+    };
     let call = |arguments: Value| {
         step(json!({"type": "function_call", "id": "f", "name": "w", "arguments": arguments}))
     };

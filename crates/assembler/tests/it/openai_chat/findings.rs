@@ -1,10 +1,11 @@
 //! Every finding that can fire in Chat, and the smallest edit with which it does not.
 
+use serde_json::{Value, json};
 use teeline_assembler::{Options, Reading, Verdict};
 use teeline_finding::{Kind, Severity};
 
 use super::{LAST, delta, done};
-use crate::support::{ids, read, read_with};
+use crate::support::{ids, read, read_with, told};
 
 const CHUNK: &str = r#"{"choices":[{"index":0,"delta":{"content":"Hi"}}]}"#;
 
@@ -285,4 +286,43 @@ fn text_limit() {
     assert!(lengths.is_sorted() && lengths.first() == Some(&0) && lengths.last() == Some(&28));
     lengths.dedup();
     assert_eq!(lengths, [0, 2, 28]);
+}
+
+/// A full message counts in reasoning and arguments, too; that deltas gave something else shows at the end, which is
+/// no frame (A.3).
+#[test]
+fn a_full_message_that_differs() {
+    let call = |arguments: &str| {
+        let function = json!({"name": "f", "arguments": arguments});
+        json!([{"index": 0, "id": "c", "type": "function", "function": function}])
+    };
+    let found = |key: &str, deltas: &Value, last: &Value| {
+        let last = json!({"choices": [{"index": 0, "message": {key: last}}]});
+        told(&read(
+            whole(&[&delta(&json!({key: deltas}).to_string()), &last.to_string()]).as_bytes(),
+            0,
+        ))
+    };
+    for (key, what, deltas, last, assembled, kept) in [
+        (
+            "reasoning_content",
+            "`reasoning_content` of choice 0",
+            json!("Hm"),
+            json!("Hmm"),
+            "Hm",
+            "Hmm",
+        ),
+        (
+            "tool_calls",
+            "the arguments of tool call 0 of choice 0",
+            call("{}"),
+            call("[]"),
+            "{}",
+            "[]",
+        ),
+    ] {
+        let args = json!({"what": what, "kept": kept, "assembled": assembled});
+        assert_eq!(found(key, &deltas, &last), [json!(["done-mismatch", null, args])]);
+        assert_eq!(found(key, &deltas, &deltas), [Value::Null; 0], "{key}");
+    }
 }
