@@ -30,11 +30,11 @@ fn check(name: &str, rows: Vec<Row>) {
                 None => members.remove(key),
             };
             let frames = before.iter().cloned().chain([(event, last)]);
-            let line = |event: &str| {
-                if event.is_empty() { String::new() } else { format!("event: {event}\n") }
+            let write = |(event, data): Event| match event {
+                "" => format!("data: {data}\n\n"),
+                event => format!("event: {event}\ndata: {data}\n\n"),
             };
-            let body: String =
-                frames.map(|(event, data)| format!("{}data: {data}\n\n", line(event))).collect();
+            let body: String = frames.map(write).collect();
             let options = Options { format: format(name), ..Options::default() };
             let mut found = told(&read_with(options, body.as_bytes(), 0));
             found.retain(|found| found[0] == "bad-field");

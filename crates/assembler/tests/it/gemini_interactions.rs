@@ -270,143 +270,110 @@ fn body(frames: &[Value]) -> String {
     sse(&frames.iter().map(Value::to_string).collect::<Vec<_>>())
 }
 
+fn bad(field: &str, expected: &str, value: &Value) -> Value {
+    json!({"field": field, "expected": expected, "value": value.to_string()})
+}
+
+/// An interaction of an empty step, one of its frames with another member.
+fn with(frame: usize, key: &str, value: &Value) -> String {
+    let mut frames = one_step(&json!({"type": "model_output"}), &[]);
+    frames[frame][key] = value.clone();
+    body(&frames)
+}
+
 fn of_events() -> Vec<Told> {
-    let with = |frame: usize, key: &str, value: Value| {
-        let mut frames = one_step(&json!({"type": "model_output"}), &[]);
-        frames[frame][key] = value;
-        body(&frames)
+    let unread = |key: &str, value: Value| {
+        let args = json!({"what": key});
+        ("not-assembled", 2, args, with(2, key, &value), with(2, key, &Value::Null))
     };
-    let bad = |field: &str, value: Value| {
-        let value = value.to_string();
-        json!({"field": field, "expected": "an object", "value": value})
+    let interaction = |frame: u64, value: Value, at: usize| {
+        let args = bad("interaction", "an object", &value);
+        let near = with(at, "interaction", &json!({"id": "i"}));
+        ("bad-field", frame, args, with(at, "interaction", &value), near)
     };
-    let counts = |value: Value| with(3, "interaction", json!({"usage": value}));
-    let total = |value: Value| with(2, "metadata", json!({"total_usage": value}));
     let again = |first: Value| {
-        let frames =
-            one_step(&json!({"type": "model_output"}), &[json!({"type": "text", "text": "Hi"})]);
+        let delta = json!({"type": "text", "text": "Hi"});
+        let frames = one_step(&json!({"type": "model_output"}), &[delta]);
         body(&[vec![first], frames].concat())
     };
     let created = json!({"event_type": "interaction.created", "interaction": {"id": "h"}});
     let update = json!({"event_type": "interaction.status_update", "status": "queued"});
+    let restarted = json!({"what": "interaction `i`", "replaced": 0});
     vec![
-        (
-            "not-assembled",
-            2,
-            json!({"what": "step_usage"}),
-            with(2, "step_usage", json!({"total_tokens": 1})),
-            with(2, "step_usage", Value::Null),
-        ),
-        (
-            "not-assembled",
-            2,
-            json!({"what": "mood"}),
-            with(2, "mood", json!("glad")),
-            with(2, "mood", Value::Null),
-        ),
-        (
-            "bad-field",
-            0,
-            bad("interaction", json!("i")),
-            with(0, "interaction", json!("i")),
-            with(0, "interaction", json!({"id": "i"})),
-        ),
-        (
-            "bad-field",
-            3,
-            bad("interaction", json!([])),
-            with(3, "interaction", json!([])),
-            with(3, "interaction", json!({})),
-        ),
-        (
-            "bad-field",
-            2,
-            bad("usage", json!(1)),
-            with(2, "usage", json!(1)),
-            with(2, "usage", Value::Null),
-        ),
-        ("bad-field", 3, bad("usage", json!([1])), counts(json!([1])), counts(Value::Null)),
-        ("bad-field", 2, bad("usage", json!("1")), total(json!("1")), total(Value::Null)),
-        (
-            "block-restarted",
-            1,
-            json!({"what": "interaction `i`", "replaced": 0}),
-            again(created),
-            again(update),
-        ),
+        unread("step_usage", json!({"total_tokens": 1})),
+        unread("mood", json!("glad")),
+        interaction(0, json!("i"), 0),
+        interaction(3, json!([]), 3),
+        ("block-restarted", 1, restarted, again(created), again(update)),
     ]
 }
 
-fn of_steps() -> Vec<Told> {
-    let step = |step: Value| body(&one_step(&step, &[]));
-    let delta = |kind: &str, delta: Value| body(&one_step(&json!({"type": kind}), &[delta]));
-    let bad = |field: &str, expected: &str, value: Value| {
-        let value = value.to_string();
-        json!({"field": field, "expected": expected, "value": value})
+/// Token counts come with a step's stop, with any event's metadata, and in the interaction.
+fn of_counts() -> Vec<Told> {
+    let counts = |frame: u64, value: Value, body: &dyn Fn(&Value) -> String| {
+        let args = bad("usage", "an object", &value);
+        ("bad-field", frame, args, body(&value), body(&Value::Null))
     };
-    let call = |arguments: Value| {
-        step(json!({"type": "function_call", "id": "f", "name": "w", "arguments": arguments}))
+    vec![
+        counts(2, json!(1), &|value| with(2, "usage", value)),
+        counts(2, json!("1"), &|value| with(2, "metadata", &json!({"total_usage": value}))),
+        counts(3, json!([1]), &|value| with(3, "interaction", &json!({"usage": value}))),
+    ]
+}
+
+/// The arguments of a call, which are an object or come in pieces.
+fn of_arguments() -> Vec<Told> {
+    let call = |arguments: &Value| {
+        let step = json!({"type": "function_call", "id": "f", "name": "w", "arguments": arguments});
+        body(&one_step(&step, &[]))
     };
-    let streamed = |kind: &str| {
+    let whole = |value: Value, near: Value| {
+        let args = bad("step.arguments", "an object", &value);
+        ("bad-field", 2, args, call(&value), call(&near))
+    };
+    let pieces = |kind: &str| {
         let step = json!({"type": kind, "id": "f", "name": "w", "arguments": {}});
         body(&one_step(&step, &[json!({"type": "arguments_delta", "arguments": "{}"})]))
     };
-    let list = |kind: &str, key: &str, items: Value| step(json!({"type": kind, key: items}));
-    let summary =
-        |content: Value| delta("thought", json!({"type": "thought_summary", "content": content}));
-    let notes = |annotations: Value| {
-        let notes = json!({"type": "text_annotation_delta", "annotations": annotations});
-        delta("model_output", notes)
-    };
+    let unread = json!({"what": "arguments of a model_output step"});
     vec![
+        whole(json!("x"), json!({})),
+        whole(json!([1]), Value::Null),
+        ("not-assembled", 2, unread, pieces("model_output"), pieces("function_call")),
+    ]
+}
+
+fn of_content() -> Vec<Told> {
+    let list = |kind: &str, key: &str, item: Value| {
+        let args = bad(&format!("step.{key}[]"), "an object", &item);
+        let step = |items: Value| body(&one_step(&json!({"type": kind, key: items}), &[]));
+        ("bad-field", 1, args, step(json!([item])), step(json!([])))
+    };
+    let summary = |content: &Value| {
+        let delta = json!({"type": "thought_summary", "content": content});
+        body(&one_step(&json!({"type": "thought"}), &[delta]))
+    };
+    let notes = |annotations: &Value| {
+        let delta = json!({"type": "text_annotation_delta", "annotations": annotations});
+        body(&one_step(&json!({"type": "model_output"}), &[delta]))
+    };
+    let (no_item, no_list) = (json!("x"), json!({}));
+    vec![
+        list("model_output", "content", json!("x")),
+        list("thought", "summary", json!(1)),
         (
             "bad-field",
             2,
-            bad("step.arguments", "an object", json!("x")),
-            call(json!("x")),
-            call(json!({})),
-        ),
-        (
-            "bad-field",
-            2,
-            bad("step.arguments", "an object", json!([1])),
-            call(json!([1])),
-            call(Value::Null),
-        ),
-        (
-            "not-assembled",
-            2,
-            json!({"what": "arguments of a model_output step"}),
-            streamed("model_output"),
-            streamed("function_call"),
-        ),
-        (
-            "bad-field",
-            2,
-            bad("delta.content", "an object", json!("x")),
-            summary(json!("x")),
-            summary(json!({"type": "text", "text": "x"})),
-        ),
-        (
-            "bad-field",
-            1,
-            bad("step.content[]", "an object", json!("x")),
-            list("model_output", "content", json!(["x"])),
-            list("model_output", "content", json!([])),
-        ),
-        (
-            "bad-field",
-            1,
-            bad("step.summary[]", "an object", json!(1)),
-            list("thought", "summary", json!([1])),
-            list("thought", "summary", json!([])),
+            bad("delta.content", "an object", &no_item),
+            summary(&no_item),
+            summary(&json!({"type": "text", "text": "x"})),
         ),
         (
             "bad-field",
             2,
-            bad("delta.annotations", "an array", json!({})),
-            notes(json!({})),
-            notes(json!([])),
+            bad("delta.annotations", "an array", &no_list),
+            notes(&no_list),
+            notes(&json!([])),
         ),
     ]
 }
@@ -414,7 +381,7 @@ fn of_steps() -> Vec<Told> {
 /// What of an event, a step or a delta is not read, or has another shape than D2.1 says, is named where it comes.
 #[test]
 fn what_is_not_read_is_named() {
-    told_alone([of_events(), of_steps()].concat());
+    told_alone([of_events(), of_counts(), of_arguments(), of_content()].concat());
 }
 
 /// Every status has a meaning.

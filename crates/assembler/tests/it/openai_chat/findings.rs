@@ -297,7 +297,7 @@ fn a_full_message_that_differs() {
         json!([{"index": 0, "id": "c", "type": "function", "function": function}])
     };
     let found = |key: &str, deltas: &Value, last: &Value| {
-        let last = json!({"choices": [{"index": 0, "message": {key: last}}]});
+        let last = json!({"choices": [{"index": 0, "message": {"content": "Hi", key: last}}]});
         told(&read(
             whole(&[&delta(&json!({key: deltas}).to_string()), &last.to_string()]).as_bytes(),
             0,
