@@ -216,6 +216,7 @@ setInterval(() => {
 // Neighbours
 
 let neighbours = null;
+const asked = findNeighbours().catch(() => {});
 
 async function findNeighbours() {
   let handed = null;
@@ -236,8 +237,14 @@ async function findNeighbours() {
 }
 
 const go = (other) => (other ? (location.assign(`/captures/${other}`), true) : false);
-byId("previous").addEventListener("click", () => go(neighbours?.newer));
-byId("next").addEventListener("click", () => go(neighbours?.older));
+byId("previous").addEventListener("click", () => toNeighbour(1));
+byId("next").addEventListener("click", () => toNeighbour(0));
+
+/** Goes to the older one (0) or the newer (1). While they are asked for it waits for the answer. */
+function toNeighbour(which) {
+  if (!neighbours) return asked.then(() => neighbours && toNeighbour(which));
+  return go(which === 0 ? neighbours.older : neighbours.newer);
+}
 
 function toList() {
   const query = neighbours?.query;
@@ -264,7 +271,7 @@ listen("capture", {
   ...commonActions,
   ...view.keys(),
   back: () => view.back() || toList(),
-  neighbours: (which) => go(which === 0 ? neighbours?.older : neighbours?.newer),
+  neighbours: toNeighbour,
   "copy-response": () => copy(responseText),
   mark: () => mark(id),
   export: () => exportMenu(),
@@ -273,5 +280,4 @@ listen("capture", {
 });
 view.onHints = (now) => showHints("capture", now);
 showHints("capture");
-findNeighbours().catch(() => {});
 load();
