@@ -338,6 +338,8 @@ async fn a_leaving_upstream_finishes_what_it_has() {
     let rig = rig(|request| match request.number {
         0 => Script::new()
             .frames([head(200, &[]), data("a"), Frame::Leave])
+            .gate("left")
+            .frames([data("behind it")])
             .gate("go")
             .frames([Frame::DataEnd("b".into())]),
         _ => Script::new().frames([head(200, &[]), Frame::DataEnd("next".into())]),
@@ -347,6 +349,10 @@ async fn a_leaving_upstream_finishes_what_it_has() {
     let first = within("head", app.ask("/up/x").await).await.unwrap();
     let mut body = first.into_body();
     assert_eq!(within("a", body.data()).await.unwrap().unwrap(), "a");
+    rig.upstream.reached("left").await;
+    rig.upstream.open_gate("left");
+    // What came behind the GOAWAY is here: teeline knows of it.
+    assert_eq!(within("behind it", body.data()).await.unwrap().unwrap(), "behind it");
     assert_eq!(app.fetch("/up/y").await.unwrap().body, "next");
     rig.upstream.open_gate("go");
     let b = within("b", body.data()).await.unwrap();

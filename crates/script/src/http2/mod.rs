@@ -88,18 +88,20 @@ pub(crate) async fn serve(number: u64, stream: Stream, shared: Arc<Shared>) {
     let mut streams = JoinSet::new();
     let how = loop {
         tokio::select! {
+            // An order stands before the frames of the steps after it.
+            biased;
+            Some(order) = inbox.recv() => match order {
+                Order::Leave => client.graceful_shutdown(),
+                Order::Abort(reason) => client.abrupt_shutdown(reason),
+                Order::Wake => {}
+                Order::End => break Gone::Ended,
+            },
             accepted = client.accept() => match accepted {
                 Some(Ok((request, respond))) => {
                     streams.spawn(stream::exchange(connection.clone(), request, respond));
                 }
                 Some(Err(_)) => break Gone::Reset,
                 None => break Gone::Closed,
-            },
-            Some(order) = inbox.recv() => match order {
-                Order::Leave => client.graceful_shutdown(),
-                Order::Abort(reason) => client.abrupt_shutdown(reason),
-                Order::Wake => {}
-                Order::End => break Gone::Ended,
             },
         }
     };
