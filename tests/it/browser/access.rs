@@ -1,5 +1,5 @@
 //! Every page for everybody: axe-core finds nothing, in both themes and at both widths; nothing captured runs; nothing
-//! leaves the origin; the first paint waits for nothing.
+//! leaves the origin; the first paint waits for no data.
 
 use bytes::Bytes;
 use serde_json::json;

@@ -129,8 +129,10 @@ fn frames_that_come_between_two_questions_of_a_page_are_shown() {
     let id = tap.id();
     tap.chunk(&piece("Half of"));
     tap.chunk(&Bytes::from_static(b"data: {\"cut"));
-    let frames = || board.store.summary(id).is_ok_and(|summary| summary.frames == 1);
-    eventually("the first frame", || frames().then_some(()));
+    eventually("the first frame", || {
+        let summary = board.store.summary(id).ok()?;
+        (summary.frames == 1).then_some(())
+    });
     page.keep_back(&board.url(&format!("/api/captures/{id}")));
     page.goto(&board.url(&format!("/captures/{id}")));
     page.until("performance.getEntriesByType('resource').some(({ name, responseEnd }) => /columns/.test(name) && responseEnd > 0)");
